@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use pi_subagent_warden::{Shortage, shortage};
 
-use super::position::Position;
 use super::quote::{quoted, quoted_if_unusual};
+use crate::lines::Position;
 use crate::text_enum;
 use serde::{Serialize, Serializer};
 

@@ -1,7 +1,7 @@
 //! Bounded text buffers that keep the tail of a stream, or its head and tail.
 
-use super::position::{ceil_char_boundary, floor_char_boundary};
 use super::{Fence, Fences, settled_length};
+use crate::lines::{ceil_char_boundary, floor_char_boundary};
 
 /// The number of bytes that a cut searches for white space, so that it does not split a token.
 const MAX_CUT_WINDOW: usize = 4 * 1024;

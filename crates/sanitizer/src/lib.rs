@@ -9,28 +9,24 @@
 //! | Recognize secrets in text | `redact/` |
 //! | Find the secrets in the environment and in `auth.json` | `secrets` |
 //! | Cut a text to its limits | `truncate`; `head_tail` while it still grows |
-//! | Find lines, characters and positions | `lines` in a stream, `position` in a text |
+//! | Find lines in a stream, and positions in a text | `lines` |
 //! | Read JSON while it arrives | `json/` |
-//! | Find the code in a Markdown text | `code` |
-//! | Put text from other sources into a fence | `fence` |
+//! | Find the code in a Markdown text, and put text into a fence | `markdown` |
 //! | Compare two texts by lines | `diff` |
 //! | Describe a mistake in a file, and its causes | `diagnostic` |
 //! | Quote untrusted values, and put text on one line | `quote` |
 //! | Format durations, sizes and money | `figures` |
-//! | Expand `{name}` and match `*` | `template`, `pattern` |
+//! | Expand `{name}` and match `*` | `template` |
 //! | Define enums that have a text for each value | `text_enum` |
 #![forbid(unsafe_code)]
 
-mod code;
 mod diagnostic;
 mod diff;
-mod fence;
 pub mod figures;
 mod head_tail;
 pub mod json;
 pub mod lines;
-mod pattern;
-mod position;
+mod markdown;
 mod quote;
 mod redact;
 mod sanitize;
@@ -40,16 +36,12 @@ mod text_enum;
 mod truncate;
 mod visible;
 
-pub use code::Fence;
-pub use code::Fences;
-pub use diagnostic::{Code, chain, nearest, suggestion, with_cause};
-pub use diagnostic::{Diagnostic, Severity, lossy_path};
+pub use diagnostic::{Code, Diagnostic, Severity, chain, lossy_path, nearest, suggestion, with_cause};
 pub use diff::{ChangedLine, changed_lines};
-pub use fence::{FENCE_BYTES, fenced, fenced_as};
 pub use head_tail::{HeadTail, Tail};
 pub use json::STRICT;
-pub use pattern::{covers, overlaps};
-pub use position::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};
+pub use lines::{LineIndex, Position, ceil_char_boundary, floor_char_boundary};
+pub use markdown::{FENCE_BYTES, Fence, Fences, fenced, fenced_as};
 pub use quote::{
     Line, one_line, quoted, quoted_if_unusual, quoted_label, quoted_path, quoted_paths, quoted_within,
     without_quotes,
@@ -61,6 +53,8 @@ pub use sanitize::{
 };
 pub use sanitize::{is_invisible, newest, redacted_counts, redacted_message, without_controls};
 pub use secrets::{auth_secrets, key_secret, names_secret, secret_values};
-pub use truncate::{FullText, truncate_partial};
-pub use truncate::{TruncateLimits, Truncated, truncate, truncate_head, truncate_tail};
+pub use template::{covers, overlaps};
+pub use truncate::{
+    FullText, TruncateLimits, Truncated, truncate, truncate_head, truncate_partial, truncate_tail,
+};
 pub use visible::Visible;

@@ -6,7 +6,7 @@
 use memchr::{memchr, memchr_iter, memrchr, memrchr_iter};
 use serde::{Deserialize, Serialize};
 
-use super::position::{ceil_char_boundary, floor_char_boundary};
+use crate::lines::{ceil_char_boundary, floor_char_boundary};
 
 /// The maximum length of a location in a marker, in bytes.
 const MAX_LOCATION: usize = 4096;

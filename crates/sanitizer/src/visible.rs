@@ -10,7 +10,7 @@ use std::fmt::{self, Write as _};
 use std::ops::Deref;
 use std::path::Path;
 
-use super::sanitize::{invisible_at, is_invisible};
+use super::sanitize::{invisible_length, is_invisible};
 
 /// The maximum length of a run of spaces. Longer runs become a count, so that they cannot push the words after them
 /// off a screen.
@@ -203,7 +203,7 @@ fn push(shown: &mut String, text: &str, layout: Layout) {
             '<' => !["U+", "0x"].iter().any(|mark| rest[length..].starts_with(mark)),
             _ if c.is_ascii() => !c.is_ascii_control(),
             _ if layout == Layout::Command && is_right_to_left(c) => false,
-            _ if is_invisible(c) => !layout.is_strict() && invisible_at(shown, rest).is_none(),
+            _ if is_invisible(c) => !layout.is_strict() && invisible_length(shown, rest).is_none(),
             _ if is_mark(c) => marks.is_some_and(|marks| marks < MAX_MARKS),
             _ => is_seen(c),
         };

@@ -2,9 +2,9 @@
 
 use memchr::memmem;
 
+use super::judgement::{Place, is_secret};
+use super::names::{NameKind, name_kind};
 use super::rule::{Edit, REDACTED};
-use super::value::judgement::{Place, is_secret};
-use super::value::name::{NameKind, name_kind};
 
 const RULE: &str = "table_column";
 

@@ -4,7 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::ops::Range;
 
 use super::escape::escape_tail;
-use crate::code::CodeAt;
+use crate::markdown::CodeAt;
 
 /// The maximum length of the part of a name that is read on either side of its trigger.
 const NAME_REACH: usize = 64;

@@ -8,7 +8,7 @@ use super::cursor::{Cursor, line_break, run_before};
 use super::detect::{self, Homes};
 use super::rule::{Edit, Found, REDACTED, Rule};
 use super::scan::Scanner;
-use super::triggers::Trigger;
+use super::search::Trigger;
 
 /// The minimum length of the base64 text, in bytes. Shorter JSON contains no secret.
 const MIN_JSON: usize = 24;

@@ -6,9 +6,9 @@ use std::ops::Range;
 use memchr::{memchr, memmem, memrchr};
 
 use super::cursor::{Cursor, Quote};
+use super::judgement::JUDGED;
 use super::rule::{Edit, REDACTED};
-use super::value::judgement::JUDGED;
-use super::value::shape::{Shape, shape_of};
+use super::shape::{Shape, shape_of};
 
 const RULE: &str = "kubernetes_secret";
 

@@ -1,13 +1,20 @@
 //! The scan engine: one search for all triggers, which calls the rule of each trigger.
+//!
+//! Afterwards it redacts further occurrences of a redacted value in the same text: `export API_KEY=x`, and later
+//! `got x`. Only values of at least 16 random characters count, so that ordinary words stay. While a text arrives, a
+//! bare value before its name is visible until the name has arrived. After that it is redacted everywhere.
 
 use std::ops::Range;
 
 use super::cursor::Cursor;
 use super::detect::block::opening_line;
 use super::detect::pem;
+use super::judgement::JUDGED;
 use super::rule::{Edit, Rule};
-use super::triggers::{Trigger, Triggers};
-use super::{columns, manifests, repeated};
+use super::search::Literals;
+use super::search::{Trigger, Triggers};
+use super::shape::{Shape, has_digit, is_made_up, shape_of};
+use super::{columns, manifests};
 
 /// The maximum distance from the end of the text, in bytes, at which a finding with an open verdict can begin. A longer
 /// value is redacted up to the end of the text.
@@ -90,7 +97,7 @@ impl Scanner {
         }
         columns::collect(text, edits);
         manifests::collect(text, edits);
-        repeated::collect(text, edits);
+        redact_repeated(text, edits);
         known
     }
 
@@ -176,4 +183,48 @@ enum NextStep {
 fn torn_word(text: &str) -> usize {
     let word = text.bytes().rev().take(MAX_WORD).take_while(u8::is_ascii_graphic).count();
     if word < TORN_CHARS { text.len() } else { text.len() - word }
+}
+
+/// The minimum length of a value, in bytes. A shorter value may be an ordinary word.
+const MIN_BYTES: usize = 16;
+
+/// The maximum number of different values that are searched in a text, so that the time stays linear.
+const MAX_VALUES: usize = 256;
+
+/// Adds an edit for every further occurrence of the value of another edit.
+fn redact_repeated(text: &str, edits: &mut Vec<Edit>) {
+    let mut values: Vec<(&str, usize)> = Vec::new();
+    for (index, edit) in edits.iter().enumerate() {
+        values.extend(parts(&text[edit.range.clone()], edit.rule).map(|value| (value, index)));
+    }
+    values.sort_unstable();
+    values.dedup_by_key(|(value, _)| *value);
+    values.truncate(MAX_VALUES);
+    let Some(literals) = Literals::new(values.iter().map(|(value, _)| *value)) else { return };
+    let places = literals.find_all(text);
+    let again = places.into_iter().map(|(value, range)| Edit { range, ..edits[values[value].1].clone() });
+    let again: Vec<Edit> = again.collect();
+    edits.extend(again);
+}
+
+/// Returns the random parts of a redacted text: all of it, or the words of a header.
+fn parts<'a>(redacted: &'a str, rule: &str) -> impl Iterator<Item = &'a str> {
+    let is_header = matches!(rule, "authorization" | "cookie");
+    let ends = move |character: char| is_header && matches!(character, ' ' | ';' | ',' | '"' | '\'');
+    let words = redacted.split(ends);
+    words
+        .flat_map(move |word| {
+            let value = word.split_once('=').map(|(_, value)| value).filter(|_| is_header);
+            [Some(word), value].into_iter().flatten()
+        })
+        .filter(|value| is_random(value))
+}
+
+fn is_random(value: &str) -> bool {
+    let judged = &value[..crate::floor_char_boundary(value, JUDGED)];
+    value.len() >= MIN_BYTES
+        && !value.contains('\n')
+        && has_digit(judged.as_bytes())
+        && shape_of(judged) == Shape::Random
+        && !is_made_up(judged.as_bytes())
 }

@@ -3,18 +3,18 @@
 use std::ops::Range;
 
 use super::block::{BLOCK_REACH, block};
-use super::entry::entry;
 use super::extent::{Value, full_range, is_setting, leads_line, lines_between, value};
 use super::header::{begins_with_scheme, header};
+use super::separator::entry;
 use super::separator::{Separator, Tie, separator};
 use crate::redact::cursor::{Cursor, line_break};
+use crate::redact::detect::header::{HeaderKind, header_kind};
+use crate::redact::judgement::{Place, is_expression, is_secret};
+use crate::redact::names::{FOREIGN, TRIGGERS};
+use crate::redact::names::{NameKind, name_kind};
 use crate::redact::rule::{Edit, Found, REDACTED, Rule};
-use crate::redact::tables::names::{FOREIGN, TRIGGERS};
-use crate::redact::triggers::Trigger;
-use crate::redact::value::header::{HeaderKind, header_kind};
-use crate::redact::value::judgement::{Place, is_expression, is_secret};
-use crate::redact::value::name::{NameKind, name_kind};
-use crate::redact::value::shape::{Shape, is_marker, shape_of};
+use crate::redact::search::Trigger;
+use crate::redact::shape::{Shape, is_marker, shape_of};
 
 const RULE: &str = "assignment";
 

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use super::assignment::Assignment;
 use crate::redact::cursor::Cursor;
+use crate::redact::judgement::JUDGED;
 use crate::redact::rule::{Edit, Found, REDACTED, Rule};
-use crate::redact::triggers::Trigger;
-use crate::redact::value::judgement::JUDGED;
-use crate::redact::value::shape::{Shape, has_digit, shape_of};
+use crate::redact::search::Trigger;
+use crate::redact::shape::{Shape, has_digit, shape_of};
 
 /// The minimum number of base64 characters. A shorter text may be a word.
 const MIN_BASIC: usize = 12;

@@ -7,7 +7,7 @@ use memchr::{memchr, memchr2, memchr2_iter, memmem, memrchr};
 use super::extent::after_tag;
 use super::separator::{Separator, Tie};
 use crate::redact::cursor::{Cursor, line_break, run_before};
-use crate::redact::value::judgement::JUDGED;
+use crate::redact::judgement::JUDGED;
 
 /// The number of bytes of a block that are read to judge it, including indentation. A longer block does not wait for
 /// its end.

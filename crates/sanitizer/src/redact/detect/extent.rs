@@ -5,9 +5,9 @@ use std::ops::Range;
 use super::escaped::escaped_value;
 use super::separator::{Separator, Tie};
 use crate::redact::cursor::{Cursor, Quote, StringEnd, line_break, run_before};
-use crate::redact::tables::words::{REFERENCE_TAGS, WRAPPERS};
-use crate::redact::value::judgement::JUDGED;
-use crate::redact::value::shape::{Shape, has_digit, shape_of};
+use crate::redact::judgement::JUDGED;
+use crate::redact::shape::{Shape, has_digit, shape_of};
+use crate::redact::words::{REFERENCE_TAGS, WRAPPERS};
 
 /// A value without its quotes. Its range may end early, after the judged part.
 pub(crate) struct Value {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::redact::cursor::Cursor;
 use crate::redact::rule::{Edit, Found, Rule};
-use crate::redact::triggers::Trigger;
+use crate::redact::search::Trigger;
 use crate::text_enum;
 
 const RULE: &str = "home_directory";

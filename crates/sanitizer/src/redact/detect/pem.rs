@@ -6,8 +6,8 @@ use memchr::{memchr, memmem, memrchr};
 
 use crate::redact::cursor::{Cursor, run_before};
 use crate::redact::rule::{Edit, Found, Rule};
-use crate::redact::triggers::Trigger;
-use crate::redact::value::shape::has_digit;
+use crate::redact::search::Trigger;
+use crate::redact::shape::has_digit;
 
 const RULE: &str = "private_key";
 const MARKER: &str = "[PRIVATE_KEY_REDACTED]";

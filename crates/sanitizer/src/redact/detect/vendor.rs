@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use crate::redact::cursor::Cursor;
+use crate::redact::judgement::JUDGED;
 use crate::redact::rule::{Edit, Found, Rule};
-use crate::redact::tables::is_one_of;
-use crate::redact::tables::vendor::{Before, Needs, Vendor};
-use crate::redact::tables::vendors::{COMMON, vendors};
-use crate::redact::triggers::{GRAM, Trigger};
-use crate::redact::value::judgement::JUDGED;
-use crate::redact::value::shape::{Shape, has_digit, has_upper, is_blanked, is_monotonous, shape_of};
+use crate::redact::search::{GRAM, Trigger};
+use crate::redact::shape::{Shape, has_digit, has_upper, is_blanked, is_monotonous, shape_of};
+use crate::redact::vendors::{Before, Needs, Vendor};
+use crate::redact::vendors::{COMMON, vendors};
+use crate::redact::words::is_one_of;
 
 /// Returns one rule for each prefix of each row.
 pub(crate) fn rules() -> impl Iterator<Item = Box<dyn Rule>> {

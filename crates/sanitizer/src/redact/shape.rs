@@ -1,7 +1,7 @@
 //! Classifies values by their look, regardless of their name.
 
-use crate::redact::tables::is_one_of;
-use crate::redact::tables::words::{ABBREVIATIONS, FILE_ENDINGS, LOOKUPS, PLACEHOLDERS, PLAIN, PROSE};
+use crate::redact::words::is_one_of;
+use crate::redact::words::{ABBREVIATIONS, FILE_ENDINGS, LOOKUPS, PLACEHOLDERS, PLAIN, PROSE};
 
 /// The look of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -259,7 +259,7 @@ fn has_placeholder_word(value: &[u8]) -> bool {
 }
 
 /// Returns true if a value is a placeholder filled with one character: `ghp_xxxxxxxx`.
-pub(crate) fn is_filled(value: &[u8]) -> bool {
+fn is_filled(value: &[u8]) -> bool {
     const MIN_LETTERS: usize = 8;
     let Some(last) =
         value.last().filter(|last| matches!(last, b'x' | b'X' | b'*' | b'#' | b'.' | b'_' | b'0'))

@@ -1,9 +1,9 @@
 //! Judges a value as secret or harmless, by its name, its place and its look.
 
-use super::name::NameKind;
 use super::shape::{Shape, has_digit, is_made_up, segments, shape_of};
-use crate::redact::tables::is_one_of;
-use crate::redact::tables::words::LABELS;
+use crate::redact::names::NameKind;
+use crate::redact::words::LABELS;
+use crate::redact::words::is_one_of;
 
 /// The number of bytes of a value that are read to judge it.
 pub(crate) const JUDGED: usize = 256;

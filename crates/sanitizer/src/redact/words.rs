@@ -1,4 +1,51 @@
-//! Words and prefixes that distinguish a value from a placeholder for it.
+//! Word lists: a macro for them, and the words and prefixes that distinguish a value from a placeholder for it.
+
+/// Splits one text into a list of words at compile time.
+macro_rules! words {
+    ($text:literal) => {
+        &$crate::redact::words::split::<{ $crate::redact::words::count($text) }>($text)
+    };
+}
+
+/// Returns true if a list contains a word, in capitals or small letters.
+pub(crate) fn is_one_of(word: &str, words: &[&str]) -> bool {
+    words.iter().any(|other| other.eq_ignore_ascii_case(word))
+}
+
+/// Counts the words in a text.
+pub(crate) const fn count(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut words = 0;
+    while at < bytes.len() {
+        let begins = at == 0 || bytes[at - 1].is_ascii_whitespace();
+        if begins && !bytes[at].is_ascii_whitespace() {
+            words += 1;
+        }
+        at += 1;
+    }
+    words
+}
+
+/// Returns the `N` words of a text.
+pub(crate) const fn split<const N: usize>(text: &str) -> [&str; N] {
+    let bytes = text.as_bytes();
+    let mut words = [""; N];
+    let mut at = 0;
+    let mut word = 0;
+    while word < N {
+        while bytes[at].is_ascii_whitespace() {
+            at += 1;
+        }
+        let start = at;
+        while at < bytes.len() && !bytes[at].is_ascii_whitespace() {
+            at += 1;
+        }
+        words[word] = text.split_at(at).0.split_at(start).1;
+        word += 1;
+    }
+    words
+}
 
 /// Types, literals and answers that follow `token:` in code, schemas, forms and status lines.
 pub(crate) const PLAIN: &[&str] = words!(
