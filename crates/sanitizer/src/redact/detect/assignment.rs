@@ -1,12 +1,12 @@
 //! Finds `name=value`, `name: value` and similar forms, and names of passwords in other languages.
 
+use super::separator::{entry, separator};
+use super::tie::{Separator, Tie};
 use std::ops::Range;
 
 use super::block::{BLOCK_REACH, block};
 use super::extent::{Value, full_range, is_setting, leads_line, lines_between, value};
 use super::header::{begins_with_scheme, header};
-use super::separator::entry;
-use super::separator::{Separator, Tie, separator};
 use crate::redact::cursor::{Cursor, line_break};
 use crate::redact::detect::header::{HeaderKind, header_kind};
 use crate::redact::judgement::{Place, is_expression, is_secret};

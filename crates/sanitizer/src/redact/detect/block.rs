@@ -5,7 +5,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr2, memchr2_iter, memmem, memrchr};
 
 use super::extent::after_tag;
-use super::separator::{Separator, Tie};
+use super::tie::{Separator, Tie};
 use crate::redact::cursor::{Cursor, line_break, run_before};
 use crate::redact::judgement::JUDGED;
 

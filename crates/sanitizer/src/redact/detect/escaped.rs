@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::separator::{EscapedEnd, Separator, Tie};
+use super::tie::{EscapedEnd, Separator, Tie};
 use crate::redact::cursor::{Cursor, Quote};
 use crate::redact::escape::{Escape, EscapedSign, escaped_sign};
 

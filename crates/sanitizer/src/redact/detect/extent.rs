@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::escaped::escaped_value;
-use super::separator::{Separator, Tie};
+use super::tie::{Separator, Tie};
 use crate::redact::cursor::{Cursor, Quote, StringEnd, line_break, run_before};
 use crate::redact::judgement::JUDGED;
 use crate::redact::shape::{Shape, has_digit, shape_of};

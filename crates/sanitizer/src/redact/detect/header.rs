@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::extent::{Value, full_range, leads_line, value};
-use super::separator::{Separator, Tie};
+use super::tie::{Separator, Tie};
 use crate::redact::cursor::Cursor;
 use crate::redact::judgement::JUDGED;
 use crate::redact::names::ends_with;

@@ -5,7 +5,7 @@
 //! | File | Finds |
 //! |---|---|
 //! | `assignment` | `name=value` and similar forms, the largest rule; `judgement` judges the value |
-//! | `separator` | the link between a name and its value, next to it or in another field |
+//! | `separator` | the link between a name and its value, next to it or in another field: a `Separator` of `tie` |
 //! | `escaped` | the same with escaped signs |
 //! | `extent` | the beginning and the end of a value |
 //! | `block` | values on the lines below their name: block scalars of YAML, heredocs |
@@ -26,6 +26,7 @@ mod home;
 mod passwords;
 pub(crate) mod pem;
 mod separator;
+mod tie;
 mod vendor;
 
 pub(crate) use header::{header_kind, is_secret_header};

@@ -7,7 +7,7 @@ use crate::redact::judgement::JUDGED;
 use crate::redact::rule::{Edit, Found, Rule};
 use crate::redact::search::{GRAM, Trigger};
 use crate::redact::shape::{Shape, has_digit, has_upper, is_blanked, is_monotonous, shape_of};
-use crate::redact::vendors::{Before, Needs, Vendor};
+use crate::redact::vendors::vendor::{Before, Needs, Vendor};
 use crate::redact::vendors::{COMMON, vendors};
 use crate::redact::words::is_one_of;
 

@@ -1,9 +1,11 @@
 //! Tokens of services for building and running software: clouds, code, data, and keys that many vendors use.
 
-use crate::redact::vendors::Alphabet::{Alnum, Base64, Dotted, Hex, Tilde, Token68, Upper, Url, Uuid, Word};
-use crate::redact::vendors::Before::{BoundaryButDash, Run};
-use crate::redact::vendors::Needs::{DigitAndCapital, JwtParts, NoWords, Variety};
-use crate::redact::vendors::{Vendor, token, webhook};
+use crate::redact::vendors::vendor::Alphabet::{
+    Alnum, Base64, Dotted, Hex, Tilde, Token68, Upper, Url, Uuid, Word,
+};
+use crate::redact::vendors::vendor::Before::{BoundaryButDash, Run};
+use crate::redact::vendors::vendor::Needs::{DigitAndCapital, JwtParts, NoWords, Variety};
+use crate::redact::vendors::vendor::{Vendor, token, webhook};
 
 /// Clouds and hosting.
 pub(super) static CLOUD: &[Vendor] = &[

@@ -1,9 +1,11 @@
 //! Tokens of services for people and businesses: messages, language models, payments.
 
-use crate::redact::vendors::Alphabet::{Alnum, Base64, Dotted, Hex, Path, Route, Token68, Url, Uuid, Word};
-use crate::redact::vendors::Before::{BoundaryButDash, Digits, Run};
-use crate::redact::vendors::Needs::{DigitAndCapital, DigitAndCapitalOrLength, NoWords};
-use crate::redact::vendors::{Vendor, token, webhook};
+use crate::redact::vendors::vendor::Alphabet::{
+    Alnum, Base64, Dotted, Hex, Path, Route, Token68, Url, Uuid, Word,
+};
+use crate::redact::vendors::vendor::Before::{BoundaryButDash, Digits, Run};
+use crate::redact::vendors::vendor::Needs::{DigitAndCapital, DigitAndCapitalOrLength, NoWords};
+use crate::redact::vendors::vendor::{Vendor, token, webhook};
 
 /// Messages, mail, documents and people.
 pub(super) static MESSAGES: &[Vendor] = &[
