@@ -13,8 +13,7 @@
 //! | what are the arguments, the messages, the answer of `--probe`, and the options of the shell | `protocol/` |
 //! | who holds a lock of an open file | `file_lock` |
 //! | which processes there are, and who started them | `proc_stat` |
-//! | how a tree is removed that a child may have made hard to remove | `remove` |
-//! | how the control group of a tree is removed, with those that the tree has made below it | `remove_group` |
+//! | how a tree is removed that a child may have made hard to remove, or its control groups | `remove` |
 //! | whether an error says something about the machine, or about this moment only | `transient` |
 
 #[cfg(target_os = "linux")]
@@ -24,8 +23,6 @@ mod proc_stat;
 mod protocol;
 #[cfg(unix)]
 mod remove;
-#[cfg(target_os = "linux")]
-mod remove_group;
 mod transient;
 
 #[cfg(target_os = "linux")]
@@ -34,10 +31,10 @@ pub use protocol::{
     Abilities, Ability, Ending, LimitKind, Limits, Mechanism, Options, OptionsError, Order, OverLimit,
     Report, Sandbox, Stage, Tally, ToolShell, sandbox_problem,
 };
+#[cfg(target_os = "linux")]
+pub use remove::remove_group;
 #[cfg(unix)]
 pub use remove::{FileTime, remove_tree, remove_unless_changed};
-#[cfg(target_os = "linux")]
-pub use remove_group::remove_group;
 pub use transient::{SHORT_OF_RESOURCES, Shortage, is_transient, probe_result, shortage};
 
 /// The longest message in either direction, in bytes.

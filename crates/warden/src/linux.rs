@@ -14,7 +14,7 @@ use crate::guard::guard;
 use crate::script_host::{HOLD, hold};
 use crate::start::{At as _, Failure};
 use crate::unavailable::Unavailable;
-use crate::{last_command, sandbox, shell, sys, tree};
+use crate::{guard, sandbox, shell, sys, tree};
 
 /// The exit code of a warden that could not do its work. A child's own code can be the same; the reports on the
 /// socket tell them apart.
@@ -75,7 +75,7 @@ fn run(options: &Options, channel: &Channel) -> Result<Infallible, Failure> {
         clean_up(options, channel_end.keeps_files);
     }
     if channel_end.host_has_died {
-        last_command::run(&options.last_command);
+        guard::run_last_command(&options.last_command);
     }
     sys::exit_like(ending)
 }

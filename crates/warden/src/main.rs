@@ -3,22 +3,19 @@
 //! | Question | File |
 //! |---|---|
 //! | what are the steps of a run, what does `--probe` print | `linux` |
-//! | what happens from the start of the child to the end of its tree | `guard`; `start` forks the child |
+//! | what happens from the start of the child to the end of its tree, and after the death of the host | `guard`; `start` forks the child |
 //! | how messages from and to the host travel | `channel` |
 //! | which processes belong to the tree, how they are ended, and whether they exceed a limit | `tree/` |
 //! | what a sandboxed child may write | `sandbox/` |
 //! | why a machine does not allow a feature | `unavailable` |
 //! | what happens when a child's tool runs it as a shell | `shell` |
 //! | what happens when a shell script starts it (`--hold`) | `script_host` |
-//! | what is run after the death of the host | `last_command` |
 //! | raw system calls | `sys/`, and nowhere else |
 
 #[cfg(target_os = "linux")]
 mod channel;
 #[cfg(target_os = "linux")]
 mod guard;
-#[cfg(target_os = "linux")]
-mod last_command;
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]

@@ -11,20 +11,17 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | in which order is it entered | `prepared`; `tools` for the inner one |
+//! | in which order is it entered, and what must root give up | `prepared`; `tools` for the inner one |
 //! | what may be written and read | `landlock`, with `place` and `readable` |
-//! | what is read-only, what is masked | `mounts`, with `masks`, `copies` and `own_servers` |
+//! | what is read-only, what is masked | `mounts`, with `masks` and `copies` |
 //! | what does the child have in `/tmp` and `/dev/shm` | `temporaries` |
 //! | which system calls are refused | `system_calls` |
-//! | what root must give up | `capabilities` |
 //! | what does this machine allow | `probe` |
 
-mod capabilities;
 mod copies;
 mod landlock;
 mod masks;
 mod mounts;
-mod own_servers;
 mod place;
 mod prepared;
 mod probe;

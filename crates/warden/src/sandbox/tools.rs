@@ -7,8 +7,8 @@ use pi_subagent_warden::{ToolShell, is_transient};
 use rustix::fs::{CWD, Mode, OFlags, StatVfsMountFlags, openat, statvfs};
 
 use super::landlock::{Rules, SOCKETS, restrict};
+use super::masks;
 use super::masks::is_open;
-use super::own_servers;
 use super::place::{AtPath, Place, real};
 use super::system_calls::refuse_sockets;
 use super::temporaries::{TEMPORARIES, TEMPORARY};
@@ -76,7 +76,7 @@ fn is_writable(path: &str) -> io::Result<bool> {
 /// Returns true if a server of the user can be reached that the child's own sandbox does not mask, because the server started later.
 /// A child's own `/tmp` has only its own servers.
 fn reaches_servers(places: &[Place], own_temporaries: bool) -> io::Result<bool> {
-    for server in own_servers::known_paths() {
+    for server in masks::known_servers() {
         if own_temporaries && server.starts_with(TEMPORARY) {
             continue;
         }
