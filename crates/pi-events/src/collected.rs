@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::display::DisplayItem;
 use super::stop_reason::StopReason;
 use super::usage::{ContextUse, Usage};
-use super::wire::submitted::Submitted;
+use crate::wire::arguments::Submitted;
 
 /// The collected content of a stream. Not sanitized; every part is bounded.
 #[derive(Debug, Clone, Default, PartialEq)]

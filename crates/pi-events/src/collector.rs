@@ -3,14 +3,14 @@
 use super::collected::{Collected, Counts};
 use super::fold::State;
 use super::live::Live;
-use super::messages::SentMessages;
 use super::noise::{MAX_LINE, Noise};
 use super::question::{Question, Response};
-use super::rate_limit::RateLimit;
 use super::wire::fast::FastReader;
 use super::wire::names::{EventKind, is_unknown};
 use super::wire::reader::Reader;
 use super::wire::start::{self, Start};
+use crate::provider_error::RateLimit;
+use crate::question::SentMessages;
 use sanitizer::json::skim::{Skimmer, Status};
 use sanitizer::lines::{Lines, Piece};
 

@@ -8,14 +8,14 @@ use super::collected::{Collected, Counts, RefusedResults, Retry};
 use super::display::DisplayItems;
 use super::live::{Live, LiveText, PendingRetry};
 use super::loops::Loops;
-use super::messages::SentMessages;
 use super::newest::Newest;
 use super::question::{Question, Response};
-use super::rate_limit::RateLimit;
 use super::stop_reason::StopReason;
 use super::wire::digest::hash_of;
 use super::wire::names::{EventKind, UpdateKind};
 use super::wire::record::Record;
+use crate::provider_error::RateLimit;
+use crate::question::SentMessages;
 use sanitizer::HeadTail;
 
 /// The tool that runs commands.

@@ -12,15 +12,15 @@
 //! | How do bytes get to the state? | `collector` |
 //! | What does an event change? | `fold` |
 //! | Which tool calls repeat? | `loops` |
-//! | Which messages does the run need an answer to? | `messages` |
 //! | What is the result of the whole stream? | `collected` |
 //! | Which fields of a record are wanted? | `wire/` |
 //! | What is visible while a run is under way? | `live` |
-//! | Which texts and tool calls are shown, and as which line? | `display`, `short_form` |
-//! | Which of many items are stored, and what do questions and responses contain? | `newest`, `question` |
+//! | Which texts and tool calls are shown, and as which line? | `display` |
+//! | Which of many items are stored? | `newest` |
+//! | What do questions and responses contain, and which messages need an answer? | `question` |
 //! | What is stored of lines that are not events? | `noise` |
-//! | What does a provider say in an error? | `provider_error` |
-//! | What was used, why did a message end, how long must a provider be left alone? | `usage`, `stop_reason`, `rate_limit` |
+//! | What does a provider say in an error, how long must it be left alone? | `provider_error` |
+//! | What was used, why did a message end? | `usage`, `stop_reason` |
 #![forbid(unsafe_code)]
 
 mod collected;
@@ -29,13 +29,10 @@ mod display;
 mod fold;
 mod live;
 mod loops;
-mod messages;
 mod newest;
 mod noise;
 mod provider_error;
 mod question;
-mod rate_limit;
-mod short_form;
 mod stop_reason;
 mod usage;
 mod wire;
@@ -43,14 +40,14 @@ mod wire;
 pub use collected::{Collected, Counts, Refusal, RefusedResults, Retry};
 pub use collector::{Collector, Progress};
 pub use display::DisplayItem;
+pub use display::short_form;
 pub use live::{Live, PendingRetry};
 pub use loops::Repeats;
-pub use messages::SentMessages;
+pub use provider_error::RateLimit;
 pub use provider_error::provider_message;
+pub use question::SentMessages;
 pub use question::{Question, QuestionMethod, Response};
-pub use rate_limit::RateLimit;
-pub use short_form::short_form;
 pub use stop_reason::StopReason;
 pub use usage::{ContextUse, Cost, Usage, run_usage};
 pub use wire::arguments::Arguments;
-pub use wire::submitted::{MAX_SUBMITTED, Submitted};
+pub use wire::arguments::{MAX_SUBMITTED, Submitted};

@@ -13,13 +13,13 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | what is started, where is the program, why did it not start | `command`, `program`, `error` |
+//! | what is started, where is the program, why did it not start | `command`, `error` |
 //! | what guards the child, and how reliably its tree is ended | `guardian` |
 //! | when does the loop stop waiting, and how is the child ended | `supervise`, `idle_timer`, `cancel` |
-//! | who reads the output, what may the child read, who moves the bytes | `observer`, `input`, `streams` |
+//! | who reads the output, what may the child read, who moves the bytes | `observer`, `streams` |
 //! | how did it end | `outcome` |
 //! | who kills and reaps the tree | `tree`, `signaller`; `warden/` behind a warden, `platform/` without one and for what differs between systems |
-//! | short helper programs, programs that outlive this one | `helper/` |
+//! | short helper programs, programs that outlive this one | `helper` |
 //! | which threads wait | `thread` |
 //!
 //! `warden/`: `link` talks to one warden, `follow` serves all wardens on one thread, `sweep` kills the processes that a killed
@@ -32,11 +32,9 @@ mod error;
 mod guardian;
 mod helper;
 mod idle_timer;
-mod input;
 mod observer;
 mod outcome;
 mod platform;
-mod program;
 mod signaller;
 mod streams;
 mod supervise;
@@ -46,15 +44,14 @@ mod warden;
 
 pub use cancel::{Cancel, CancelReason};
 pub use command::ChildCommand;
+pub use command::{check_cwd, resolve_program, search_path};
 pub use error::SpawnError;
 pub use guardian::{Guardian, Supervision};
-pub use helper::{CaptureLimits, capture_observed, capture_within};
-pub use helper::{Captured, Detached, capture, capture_fed};
+pub use helper::{CaptureLimits, Captured, Detached, capture, capture_fed, capture_observed, capture_within};
 pub use idle_timer::Activity;
-pub use input::Input;
 pub use observer::Observer;
 pub use outcome::{Outcome, Supervised, exit_code, exit_signal, signal_name};
-pub use program::{check_cwd, resolve_program, search_path};
+pub use streams::Input;
 pub use streams::Pipes;
 pub use supervise::{Started, SuperviseLimits, start, supervise};
 pub use tree::ResourceMonitor;

@@ -12,12 +12,12 @@ use super::cancel::{Cancel, CancelReason};
 use super::command::ChildCommand;
 use super::error::SpawnError;
 use super::idle_timer::{Expired, IdleTimer};
-use super::input::Input;
 use super::observer::{Intake, Observer};
 use super::outcome::{Outcome, Supervised};
 use super::signaller::Known;
 use super::streams::{Pipes, Streams};
 use super::tree::{CleanUp, ProcessTree};
+use crate::streams::Input;
 
 /// The longest grace period of a child once its host shuts down.
 const SHUTDOWN_GRACE: Duration = Duration::from_secs(2);

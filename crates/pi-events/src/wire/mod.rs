@@ -11,9 +11,8 @@
 //! | How are the values taken? | `reader` |
 //! | What does a record keep, and when has it enough? | `record` |
 //! | What is kept of a message and its content? | `message` |
-//! | What is kept of a tool call's arguments? | `arguments` |
+//! | What is kept of a tool call's arguments, and of a result that a child submits? | `arguments` |
 //! | How are the arguments and the result of a call compared with others? | `digest` |
-//! | What is kept of a result that a child submits? | `submitted` |
 //! | What is stored of responses, questions and retries? | `control` |
 //! | How is a text delta read without the tokenizer? | `fast` |
 //! | Where does a record begin if other output precedes it on its line? | `start` |
@@ -28,4 +27,3 @@ pub(super) mod names;
 pub(super) mod reader;
 pub(super) mod record;
 pub(super) mod start;
-pub(super) mod submitted;

@@ -1,11 +1,11 @@
 //! The sink of the skimmer: takes the wanted values of a record.
 
 use super::arguments::Arguments;
+use super::arguments::Submitted;
 use super::digest::Digest;
 use super::field::{Container, Field};
 use super::names::{EventKind, PartKind, UpdateKind};
 use super::record::{MAX_NAME, Record};
-use super::submitted::Submitted;
 use crate::usage::{Usage, amount, count};
 use sanitizer::json::skim::{Kind, Sink, Verdict, Word};
 use sanitizer::{HeadTail, floor_char_boundary};

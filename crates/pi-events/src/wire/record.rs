@@ -1,9 +1,9 @@
 //! The wanted fields of one event.
 
+use super::arguments::{Reply, Submitted};
 use super::control::Control;
 use super::message::Message;
 use super::names::{EventKind, UpdateKind};
-use super::submitted::{Reply, Submitted};
 use crate::collected::Refusal;
 use sanitizer::Tail;
 

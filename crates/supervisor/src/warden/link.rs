@@ -26,10 +26,10 @@ use uuid::Uuid;
 use super::super::command::Located;
 use super::super::error::{SpawnError, SpawnStage};
 use super::super::guardian::Guardian;
-use super::super::program;
 use super::super::signaller::{Known, Remaining, Signaller};
 use super::super::streams::Pipes;
 use super::sweep::{TREE_VARIABLE, sweep};
+use crate::command;
 use sanitizer::quoted_path;
 
 /// The time that a warden has to start a child. It needs milliseconds. A stopped warden would need forever.
@@ -106,7 +106,7 @@ impl Link {
             .map_err(|source| match source.kind() {
                 // The system reports a missing directory and a missing program with the same error.
                 io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
-                    program::check_cwd(cwd).err().unwrap_or_else(|| failed(source))
+                    command::check_cwd(cwd).err().unwrap_or_else(|| failed(source))
                 }
                 // Out of some resource, which would have stopped the program as well.
                 _ => SpawnError::from_exec(program, source),
@@ -149,7 +149,7 @@ impl Link {
                     None => source,
                 };
                 match stage {
-                    Stage::Exec => program::diagnose(program, cwd, source),
+                    Stage::Exec => command::diagnose(program, cwd, source),
                     Stage::Sandbox => {
                         SpawnError::new(SpawnStage::Sandbox, "cannot be set up", program, source)
                     }
