@@ -9,15 +9,14 @@
 //! recognizes it by its id.
 //!
 //! ```text
-//! attach ─▶ Store ─┬─ queue      who may start a child, over all processes
-//!  (open, connect, ├─ spending   what each session has spent
+//! open   ─▶ Store ─┬─ queue      who may start a child, over all processes
+//!  (connect,       ├─ spending   what each session has spent
 //!   schema)        └─ runs       background runs, requests to them, deliveries of their ends
 //! ```
 //!
 //! | File | Content |
 //! |---|---|
-//! | `attach` | one store per directory, and one warning when it cannot be used |
-//! | `open` | [`Store`], and its recovery after its files were removed |
+//! | `open` | [`Store`], one per directory, and its recovery after its files were removed |
 //! | `connect`, `schema` | opening, checking and migrating the database file |
 //! | `transact` | transactions, and waiting for other processes |
 //! | `presence` | which processes are alive, and which are stopped |
@@ -27,7 +26,6 @@
 //! | `error` | the reasons why the store cannot be used |
 #![forbid(unsafe_code)]
 
-mod attach;
 mod connect;
 mod error;
 mod open;
@@ -38,9 +36,9 @@ mod schema;
 mod spending;
 mod transact;
 
-pub use attach::{Attached, attach};
 pub use error::StoreError;
 pub use open::Store;
+pub use open::{Attached, attach};
 pub use queue::{StoredTicket, TicketRequest, TicketState, WhenFull};
 pub use runs::{Delivery, Request, StoredDirectory, StoredRun};
 pub use transact::now_ms;

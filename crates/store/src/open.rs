@@ -1,22 +1,22 @@
 //! The store itself: opening it, and recovering when its files are removed.
 //!
-//! One store per agent directory, and one warning when it cannot be used.
+//! There is one store per agent directory, and one warning when it cannot be used.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Weak};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
-use std::fmt;
 
-use parking_lot::{Mutex, MutexGuard};
-use files::{FileError, layout, private};
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use files::exclusive::identity;
+use files::{FileError, layout, private};
+use parking_lot::{Mutex, MutexGuard};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 
-use crate::error::StoreError;
 use crate::connect::{connect, is_damage, is_remote};
+use crate::error::StoreError;
 use crate::presence::{Heartbeat, LockFile, Presence, lock_of};
 use crate::schema;
 
@@ -33,7 +33,7 @@ pub(super) struct Inner {
     /// The path to which a damaged file was moved when the store was opened.
     aside: Option<PathBuf>,
     /// The time of the last attach.
-    pub(super) attached: Mutex<Instant>,
+    attached: Mutex<Instant>,
     open: Mutex<Open>,
 }
 
@@ -152,7 +152,7 @@ impl Store {
     }
 
     /// Closes all files until the store is used again, unless something in it belongs to this process.
-    pub(super) fn rest(&self) {
+    fn rest(&self) {
         // A store in use needs its files.
         let Some(mut open) = self.0.open.try_lock() else { return };
         let own = "SELECT EXISTS (SELECT 1 FROM place WHERE process = ?1)

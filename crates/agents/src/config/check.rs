@@ -4,8 +4,8 @@ use std::fmt::Display;
 
 use serde_json::{Map, Value, json};
 
+use super::entries::{LOCAL, PLACEHOLDERS, Quote};
 use super::keys::{Key, Kind};
-use super::launcher::{LOCAL, PLACEHOLDERS, Quote};
 use super::located::{Json, Located, Member, Mistake};
 use super::shortcut::is_shortcut;
 use crate::{allowed_names, denied_names, tool_name};

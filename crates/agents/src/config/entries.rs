@@ -1,7 +1,7 @@
 //! The settings with one entry for each name: agents, and launchers, which start children in other places.
 
-use serde::{Deserialize, Serialize};
 use sanitizer::text_enum;
+use serde::{Deserialize, Serialize};
 
 use crate::{Context, Isolation, Skills};
 

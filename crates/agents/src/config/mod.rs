@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `keys` | every key: type, bounds, default, how a project may change it; the settings by key |
 //! | `settings`, `units` | [`Config`], and how its fields are written as JSON |
-//! | `agent_settings`, `launcher` | the settings of one agent, and of one launcher |
+//! | `entries` | the settings of one agent, and of one launcher |
 //! | `load` | which files are read, and the merged result |
 //! | `located` | the position of a value in a file |
 //! | `reader` | the mistakes in a file, and the settings that apply |
@@ -19,10 +19,9 @@
 //! | `tighten` | the accepted part of a project's value |
 //! | `reference` | the tables of keys in `docs/`, which a test compares with `keys` |
 
-mod agent_settings;
 mod check;
+mod entries;
 mod keys;
-mod launcher;
 mod load;
 mod located;
 mod reader;
@@ -33,9 +32,7 @@ mod shortcut;
 mod tighten;
 mod units;
 
-pub use agent_settings::{AgentBounds, AgentSettings};
-pub use launcher::PLACEHOLDERS;
-pub use launcher::{LOCAL, Launcher, Quote};
+pub use entries::{AgentBounds, AgentSettings, LOCAL, Launcher, PLACEHOLDERS, Quote};
 pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
 pub use reader::{ALL, NamedAgent, NamedTool};
 pub use settings::{

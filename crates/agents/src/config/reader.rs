@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::check::{check, check_launcher, check_of_agent, shown};
+use super::entries::LOCAL;
 use super::keys::{AGENT_KEYS, AGENTS, KEYS, Key, Kind, Tighten, Values, is_group, key};
-use super::launcher::LOCAL;
 use super::located::{Json, Located, Member, parse};
 use super::settings::Origin;
 use super::tighten::{Tightened, tighten};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::agent_settings::AgentSettings;
-use super::launcher::Launcher;
+use super::entries::AgentSettings;
+use super::entries::Launcher;
 use super::shortcut::NO_KEY;
 use super::units::{Limit, Millis, MillisLimit, MinutesLimit};
 use crate::{Context, Network, SandboxMode};

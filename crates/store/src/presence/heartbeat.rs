@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 /// Interval between two beats of a waiting process. Each beat is a write.
-pub(crate) const BEAT: Duration = Duration::from_secs(2);
+const BEAT: Duration = Duration::from_secs(2);
 /// A process without a beat for this long is passed over. Several beats, so that a loaded machine does not look
 /// stopped.
-pub(crate) const STOPPED: Duration = Duration::from_secs(10);
+const STOPPED: Duration = Duration::from_secs(10);
 
 /// The beats of other processes, and our own.
 #[derive(Debug, Default)]

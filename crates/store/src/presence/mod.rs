@@ -3,7 +3,6 @@
 mod heartbeat;
 mod lock;
 mod process;
-#[cfg_attr(not(target_os = "linux"), path = "stopped_unsupported.rs")]
 mod stopped;
 
 pub(super) use heartbeat::Heartbeat;

@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::error::Applied;
 use super::error::{ApplyError, named};
 use super::flagged::{is_unsafe, leads_out};
 use super::merge::{Choice, Merged, choice};
-use super::record::Applied;
 use crate::names::by_danger;
 use crate::replace::{Failure, LINK, OnFailure, Step, WriteError, permissions, write_all};
 use crate::root::REPOSITORY;

@@ -7,13 +7,12 @@
 //!
 //! | Question | File |
 //! |---|---|
-//! | the artifacts of a run, and the applied part of them | `record` |
 //! | which files lead out of the tree or into a repository, or run code later | `flagged` |
 //! | how is a file merged that has changed on both sides | `merge` |
 //! | apply it, in which order | `apply_run` |
 //! | restore the state before an apply | `abort` |
 //! | show or delete the artifacts | `discard` |
-//! | what can go wrong | `error` |
+//! | what was applied, what can go wrong | `error` |
 
 mod abort;
 mod apply_run;
@@ -21,9 +20,8 @@ mod discard;
 mod error;
 mod flagged;
 mod merge;
-mod record;
 
 pub use discard::{Difference, Discarded};
+pub use error::Applied;
 pub use error::ApplyError;
 pub use flagged::FlaggedChanges;
-pub use record::Applied;
