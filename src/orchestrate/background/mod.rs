@@ -26,6 +26,7 @@
 //! | What is done for runs of other processes and dead ones, and when? | `watch` |
 //! | When are transcripts archived and directories removed? | `retention`: `Retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `host_process`, `live_snapshot` |
+//! | To which run does a name refer? | `find` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |
 //! | What can the model of a conversation do with its runs? | `session_tools` |
 
@@ -35,6 +36,7 @@ mod conversation;
 mod deliver;
 mod drive;
 mod ending;
+mod find;
 mod foreground;
 mod host_process;
 mod live_run;

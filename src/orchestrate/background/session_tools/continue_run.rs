@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::find::find;
 use crate::orchestrate::background::actions::{resume, send};
 use crate::orchestrate::background::conversation::view::ConversationView;
+use crate::orchestrate::background::find::{NamedBy, Target, find};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::Receipt;
 use crate::present::{RESULT_ARRIVES, refused_report};
@@ -18,7 +18,7 @@ pub async fn continue_run(
     message: Option<&str>,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Receipt {
-    let run = match find(service, view, name).await {
+    let run = match find(service, view, &Target::new(name), NamedBy::Program).await {
         Ok(run) => run,
         Err(report) => return Receipt::Error(report.plain()),
     };

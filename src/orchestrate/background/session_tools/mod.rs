@@ -6,7 +6,6 @@
 //! |---|---|
 //! | `call` | the arguments of a call, and their parser |
 //! | `use_tool` | carries out a call |
-//! | `find` | finds the run that a call names |
 //! | `describe` | lists runs, reads a run's conversation |
 //! | `send` | sends a message to a run, waits for its reply |
 //! | `continue_run` | the same for programs |
@@ -16,7 +15,6 @@ mod answer;
 mod call;
 mod continue_run;
 mod describe;
-mod find;
 mod send;
 mod use_tool;
 

@@ -6,9 +6,10 @@ use serde_json::json;
 
 use super::answer::SessionAnswer;
 use super::call::{RunCall, SessionCall};
-use super::{describe, find, send};
+use super::{describe, send};
 use crate::orchestrate::background::actions::stop;
 use crate::orchestrate::background::conversation::view::ConversationView;
+use crate::orchestrate::background::find::{NamedBy, Target, find};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::present::{Clock, action_report, refused_report};
 use crate::run::{ActionOutcome, HostCallbacks, blocking};
@@ -27,7 +28,7 @@ pub async fn use_session_tool(
         SessionCall::List(wanted) => return describe::list(service, view, &wanted, &clock).await,
         SessionCall::Of(name, call) => (name, call),
     };
-    let run = match find::find(service, view, &name).await {
+    let run = match find(service, view, &Target::new(name), NamedBy::Program).await {
         Ok(run) => run,
         Err(report) => return SessionAnswer::refused(report),
     };
