@@ -9,7 +9,7 @@ use super::conversation::view::ConversationScope;
 use super::drive::drive;
 use super::live_run::{EndReason, LiveRun};
 use super::registry::NotHosted;
-use super::repository::{SEND, STOP};
+use super::run_store::{SEND, STOP};
 use super::service::BackgroundService;
 use super::spawn::{SpawnRefusal, max_runs, too_many};
 use super::watch::watch_others;
@@ -309,7 +309,7 @@ async fn continue_session(
     })?;
     let record = live.record();
     let ended_ms = run.ended_ms;
-    if !service.blocking(move |service| service.repository.claim(&record, ended_ms)).await {
+    if !service.blocking(move |service| service.store.claim(&record, ended_ms)).await {
         service.registry.remove(&run.key);
         return Err(ActionError::ChangedSince);
     }
@@ -417,7 +417,7 @@ async fn request(
 ) -> Result<(), ActionError> {
     let key = run.key.clone();
     let text = text.to_owned();
-    let is_sent = service.blocking(move |service| service.repository.request(&key, action, &text)).await;
+    let is_sent = service.blocking(move |service| service.store.request(&key, action, &text)).await;
     is_sent.then_some(()).ok_or(ActionError::Unreachable)
 }
 
@@ -426,7 +426,7 @@ async fn until_ended(service: &Arc<BackgroundService>, key: &str) {
     let mut changes = service.registry.changes();
     loop {
         let key = key.to_owned();
-        let run = service.blocking(move |service| service.repository.run(&key)).await;
+        let run = service.blocking(move |service| service.store.run(&key)).await;
         if run.is_none_or(|run| !run.is_live()) {
             return;
         }

@@ -16,7 +16,6 @@ use super::conversation::outbox::Pending;
 use super::conversation::view::{ConversationScope, ConversationView};
 use super::live_run::EndReason;
 use super::question::{is_question, is_question_id, is_stale};
-use super::restore::restore_if_replaced;
 use super::service::BackgroundService;
 use super::spawn::spawnable;
 use super::watch::{adopt_orphans, watch_others};
@@ -64,7 +63,7 @@ pub async fn open_conversation(
     let prepare = service.blocking(move |service| {
         // A process that died may have delivered these without archiving their runs.
         mark(service, &opened, &delivered);
-        service.repository.release(&given_up);
+        service.store.release(&given_up);
         adopt_orphans(service);
     });
     prepare.await;
@@ -89,7 +88,7 @@ pub async fn close_conversation(service: &Arc<BackgroundService>, view: &Arc<Con
         target: "delivery", session = view.session(), undelivered = undelivered.len(),
         "the conversation is closed"
     );
-    service.blocking(move |service| service.repository.release(&undelivered)).await;
+    service.blocking(move |service| service.store.release(&undelivered)).await;
 }
 
 /// Marks deliveries as permanently in the conversation. `false`: the mark could not be stored yet, and they are offered
@@ -115,10 +114,10 @@ fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) ->
         "the conversation contains the results"
     );
     let (questions, ends): (Vec<_>, Vec<_>) = ids.iter().cloned().partition(|id| is_question_id(id));
-    let (_, has_stored_questions) = service.repository.mark_delivered(&questions);
-    let (runs, has_stored_ends) = service.repository.mark_delivered(&ends);
+    let (_, has_stored_questions) = service.store.mark_delivered(&questions);
+    let (runs, has_stored_ends) = service.store.mark_delivered(&ends);
     for run in runs {
-        service.retention.after_delivery(run, &view.scope.context);
+        service.store.after_delivery(run, &view.scope.context);
     }
     service.registry.notify();
     has_stored_ends && has_stored_questions
@@ -204,7 +203,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             view.set_runs(runs);
         }
         // After the message, so that a notice about its runs arrives with it.
-        let notices = service.repository.take_notices();
+        let notices = service.store.take_notices();
         event.notices.clone_from(&notices.notices);
         event.message = message;
         if view.outbox.is_closed() {
@@ -265,9 +264,9 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
 /// Reads the runs from the store again if they have changed.
 async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stored: &mut Vec<RunRecord>) {
     if view.take_stale() {
-        restore_if_replaced(service).await;
+        service.restore_if_replaced().await;
         let session = view.session().to_owned();
-        let all = service.blocking(move |service| service.all_stored(Some(&session))).await;
+        let all = service.blocking(move |service| service.store.runs(Some(&session))).await;
         view.set_ended(all.iter().filter(|run| !run.is_live()));
         let mut runs = all;
         // The list has live runs and the newest others. A run that has ended is shown as ended before it leaves the list.
@@ -278,7 +277,7 @@ async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stor
         let keys: Vec<_> = unlisted.into_iter().map(|run| run.key).collect();
         if !keys.is_empty() {
             let read_runs = move |service: &BackgroundService| {
-                keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
+                keys.iter().filter_map(|key| service.store.run(key)).collect::<Vec<_>>()
             };
             runs.extend(service.blocking(read_runs).await);
         }
@@ -362,7 +361,7 @@ async fn next_message(
     }
     let asking = Arc::clone(view);
     let claim = service.blocking(move |service| {
-        let (mut claimed, is_all) = service.repository.claim_deliveries(asking.session());
+        let (mut claimed, is_all) = service.store.claim_deliveries(asking.session());
         // The pi that delivered them died before it could confirm that.
         let contained = asking.contained(&claimed);
         claimed.retain(|delivery| !contained.contains(&delivery.id));
@@ -376,7 +375,7 @@ async fn next_message(
     view.outbox.note_answer(is_all);
     let Some(deliveries) = view.outbox.hand_out(&mut claimed, MAX_BATCH) else {
         let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
-        service.blocking(move |service| service.repository.release(&ids)).await;
+        service.blocking(move |service| service.store.release(&ids)).await;
         return (None, Batch::none());
     };
     // If the store cannot say whether there are more, it is asked again. This batch is delivered in the meantime.
@@ -409,9 +408,8 @@ async fn message_of(
         return DeliveryMessage::new(delivery_ids, Vec::new(), questions, text, triggers_turn);
     }
     let keys: Vec<_> = deliveries.iter().map(|delivery| delivery.key.clone()).collect();
-    let runs = service.blocking(move |service| {
-        keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
-    });
+    let runs = service
+        .blocking(move |service| keys.iter().filter_map(|key| service.store.run(key)).collect::<Vec<_>>());
     let home = view.scope.context.home.as_deref();
     let runs = runs.await;
     let body = |delivery: &Delivery| {

@@ -68,9 +68,9 @@ pub(super) async fn finish(
     let ended = Arc::clone(live);
     let finished = run.clone();
     let finish = service.blocking(move |service| {
-        service.repository.finish(&finished, delivery.as_ref(), is_claimed);
+        service.store.put_with(&finished, delivery.as_ref(), is_claimed);
         if finished.is_detached {
-            service.snapshots.remove(&finished.key);
+            service.store.snapshots.remove(&finished.key);
         }
         // Only now: an end that is shown before it is stored is another one if this process is killed in between.
         ended.change(|run| *run = finished);
@@ -83,10 +83,10 @@ pub(super) async fn finish(
     service.registry.remove(&run.key);
     if let Some(undelivered) = undelivered {
         // The conversation was closed in the meantime.
-        service.blocking(move |service| service.repository.release(&[undelivered.id])).await;
+        service.blocking(move |service| service.store.release(&[undelivered.id])).await;
     }
     if is_silent && run.cleanup == Cleanup::Delete {
-        service.blocking(move |service| service.retention.archive(&run)).await;
+        service.blocking(move |service| service.store.archive(&run)).await;
     }
     service.invalidate(!is_claimed);
 }
@@ -133,7 +133,7 @@ pub(super) async fn store_changes(
         has_spent = now.progress.usage != run.progress.usage;
         if (has_spent && at.elapsed() >= SPENDING_INTERVAL) || essence(&now) != essence(&run) {
             (run, at, has_spent) = (now, Instant::now(), false);
-            service.store(live).await;
+            service.save(live).await;
         }
     }
 }
@@ -150,7 +150,7 @@ async fn write_snapshots(service: &Arc<BackgroundService>, live: &LiveRun) -> st
             let writing = Arc::clone(&live.writing).lock_owned().await;
             // If a snapshot cannot be written, readers miss it; the run itself is not affected.
             let write = service.blocking(move |service| {
-                let _ = service.snapshots.write(&key, snapshot);
+                let _ = service.store.snapshots.write(&key, snapshot);
                 drop(writing);
             });
             write.await;

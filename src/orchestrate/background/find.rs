@@ -111,7 +111,7 @@ async fn in_other_conversations(
     }
     let mut all = service.runs(None).await;
     let id = target.0.clone();
-    let stored = service.blocking(move |service| service.repository.with_id(&id)).await;
+    let stored = service.blocking(move |service| service.store.with_id(&id)).await;
     // A run that is too old for the lists can still be found by its id.
     all.extend(
         stored.into_iter().filter(|run| all.iter().all(|known| known.key != run.key)).collect::<Vec<_>>(),

@@ -177,7 +177,7 @@ impl ForegroundRun {
             // The artifacts of the previous step belong to another agent.
             (run.transcript, run.directory) = (None, None);
         });
-        self.service.store(&self.live).await;
+        self.service.save(&self.live).await;
         self.service.registry.notify();
     }
 
@@ -233,10 +233,10 @@ impl ForegroundRun {
         if !self.service.registry.move_to_background(&self.live, max_runs(&self.config), change) {
             return Err(too_many(&self.config).into());
         }
-        self.service.store(&self.live).await;
+        self.service.save(&self.live).await;
         let key = self.live.key();
-        if self.service.repository.is_in_memory(&key) {
-            self.service.repository.forget(&key);
+        if self.service.store.is_in_memory(&key) {
+            self.service.store.forget(&key);
             self.live.change(|run| run.is_foreground = true);
             return Err(MoveError::NoStore);
         }
@@ -280,7 +280,7 @@ impl ForegroundRun {
         let child_session = blocking(move || session_id(Path::new(&session?)).ok().flatten()).await;
         let Ending { run, .. } = Ending::of_result(&self.live, result, &self.config, child_session, &[]);
         let run_id = run.run_id.clone();
-        self.service.blocking(move |service| service.repository.put(&run)).await;
+        self.service.blocking(move |service| service.store.put(&run)).await;
         self.service.invalidate(false);
         Some(run_id)
     }

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! spawn      decides, runs it here or in a host process               → receipt
-//!   drive    queue, child, changes to the store; at the end: ending → repository → outbox
+//!   drive    queue, child, changes to the store; at the end: ending → store → outbox
 //! deliver    claims what the store holds for an open conversation, tells its listener, marks what has arrived
 //! watch      other processes and time: requests, runs of dead processes, archive, quota
 //! ```
@@ -14,8 +14,7 @@
 //! |---|---|
 //! | What is known about a run, and what changes while it works? | `crate::run`: [`RunRecord`], [`LiveSnapshot`] |
 //! | Which runs does this process host? | `registry`: `RunRegistry` of `live_run`: `LiveRun` |
-//! | What is stored, and where if the store fails? | `repository`: `RunRepository` |
-//! | What remains when the database is removed or damaged? | `restore` |
+//! | What is stored, and where if the store fails? | `run_store`: `RunStore`, `live_snapshot` |
 //! | What happens to a run between its permit and its end? | `drive` |
 //! | How does a run end, and what is delivered then? | `ending`: `Ending` |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
@@ -24,7 +23,7 @@
 //! | How are runs shown that a call waits for? | `foreground` |
 //! | How does a run ask its conversation? | `question`: `ConversationCallbacks`, `OpenQuestion` |
 //! | What is done for runs of other processes and dead ones, and when? | `watch` |
-//! | When are transcripts archived and directories removed? | `retention`: `Retention` |
+//! | When are transcripts archived and directories removed? | `retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `host_process`, `live_snapshot` |
 //! | To which run does a name refer? | `find` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |
@@ -43,9 +42,8 @@ mod live_run;
 mod live_snapshot;
 mod question;
 mod registry;
-mod repository;
-mod restore;
 mod retention;
+mod run_store;
 mod service;
 mod session_tools;
 mod spawn;

@@ -8,10 +8,11 @@ use tokio::time::{Instant, sleep, timeout};
 use super::conversation::view::{ConversationScope, ConversationView};
 use super::ending::Ending;
 use super::live_run::EndReason;
-use super::repository::{SEND, STOP};
-use super::restore::restore_if_replaced;
+use super::run_store::{SEND, STOP};
 use super::service::BackgroundService;
-use crate::run::{CallSettings, HostContext, RunRecord, load_config, recover_trees, spawn_task};
+use crate::run::{
+    CallSettings, HostContext, RunRecord, load_config, recover_trees, spawn_task, sweep_leftovers,
+};
 use crate::transcript::{last_text, session_id};
 use store::Request;
 
@@ -69,12 +70,12 @@ fn is_needed(service: &BackgroundService) -> bool {
 }
 
 async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
-    restore_if_replaced(service).await;
+    service.restore_if_replaced().await;
     let before = schedule.version;
-    let changes = service.blocking(move |BackgroundService { repository, .. }| {
-        repository.flush();
-        let version = repository.version();
-        let requests = if version == before { Some(Vec::new()) } else { repository.take_requests() };
+    let changes = service.blocking(move |BackgroundService { store, .. }| {
+        store.flush();
+        let version = store.version();
+        let requests = if version == before { Some(Vec::new()) } else { store.take_requests() };
         (version, requests)
     });
     let (version, Some(requests)) = changes.await else { return };
@@ -91,12 +92,12 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
         service.invalidate(true);
     }
     if is_due(&mut schedule.archive, ARCHIVE_INTERVAL) {
-        let archive = service.blocking(|BackgroundService { repository, snapshots, retention, .. }| {
-            if repository.version().is_some() {
-                snapshots.sweep(|key| repository.run(key).is_some_and(|run| run.is_live()));
+        let archive = service.blocking(|BackgroundService { store, .. }| {
+            if store.version().is_some() {
+                store.snapshots.sweep(|key| store.run(key).is_some_and(|run| run.is_live()));
             }
-            retention.archive_due();
-            retention.sweep_leftovers();
+            store.archive_due();
+            sweep_leftovers(&store.agent_dir);
         });
         archive.await;
         service.registry.notify();
@@ -108,7 +109,7 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
         let loaded = service.blocking(move |_| (load_config(&cwd, &context), context)).await;
         if let (Ok(loaded), context) = loaded {
             for notice in recover_trees(&context, &loaded.config).await {
-                service.repository.notify_user(notice);
+                service.store.notify_user(notice);
                 service.invalidate(false);
             }
         }
@@ -117,7 +118,7 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
         && let Some(view) = service.conversations.any()
     {
         let ConversationScope { cwd, context, .. } = view.scope.clone();
-        let measure = move |service: &BackgroundService| service.retention.keep_within_quota(&cwd, &context);
+        let measure = move |service: &BackgroundService| service.store.keep_within_quota(&cwd, &context);
         if service.blocking(measure).await {
             service.invalidate(false);
         }
@@ -148,7 +149,7 @@ fn handle(service: &BackgroundService, Request { key, action, text }: &Request) 
 pub(super) fn adopt_orphans(service: &BackgroundService) -> bool {
     // Only a conversation knows which secrets a text must not contain, so the runs wait until one is open.
     let Some(view) = service.conversations.any() else { return false };
-    let orphans = service.repository.orphans();
+    let orphans = service.store.orphans();
     let is_any = !orphans.is_empty();
     for (run, process) in orphans {
         tracing::warn!(
@@ -169,7 +170,7 @@ fn adopt(service: &BackgroundService, mut run: RunRecord, process: &str, context
     run.child_session_id =
         run.child_session_id.or_else(|| session_id(run.transcript.as_deref()?).ok().flatten());
     let Ending { run, delivery } = Ending::of_orphan(run, partial, &config);
-    if service.repository.adopt(&run, process, delivery.as_ref()) && run.is_detached {
-        service.snapshots.remove(&run.key);
+    if service.store.adopt(&run, process, delivery.as_ref()) && run.is_detached {
+        service.store.snapshots.remove(&run.key);
     }
 }

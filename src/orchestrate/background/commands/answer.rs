@@ -58,7 +58,7 @@ pub async fn answer(
             let session = (!all).then(|| view.session().to_owned());
             let runs = service.runs(session.clone()).await;
             view.set_listed(runs.iter().map(|run| run.key.clone()));
-            let older = service.blocking(move |service| service.repository.count_older(session.as_deref()));
+            let older = service.blocking(move |service| service.store.count_older(session.as_deref()));
             list_report(&runs, older.await, all, &clock)
         }
         Command::Background { run: None } => moved(move_to_background(service, view.session(), None).await),
@@ -124,7 +124,7 @@ pub async fn restart_runs(
 ) -> Report {
     let mut report = Report { is_error: true, ..Report::default() };
     for key in keys {
-        let run = service.blocking(move |service| service.repository.run(&key)).await;
+        let run = service.blocking(move |service| service.store.run(&key)).await;
         let Some(run) = run.filter(|run| *run.session == *view.session()) else { continue };
         let resumed = match restart(service, &run, &view.scope, Arc::clone(&callbacks)).await {
             Ok(outcome) => action_report(&run, outcome),

@@ -21,7 +21,7 @@ pub(in super::super) fn is_stale(service: &BackgroundService, delivery: &Deliver
     has_ended
         || match service.registry.get(&delivery.key) {
             Some(live) => !live.question.is(&delivery.id),
-            None => service.repository.run(&delivery.key).is_none_or(|run| !run.is_live()),
+            None => service.store.run(&delivery.key).is_none_or(|run| !run.is_live()),
         }
 }
 
@@ -135,7 +135,7 @@ impl ConversationCallbacks<'_> {
         let is_claimed = service.conversations.is_open(&session);
         let writing = Arc::clone(&self.live.writing).lock_owned().await;
         let stored = service.blocking(move |service| {
-            service.repository.finish(&run, Some(&delivery), is_claimed);
+            service.store.put_with(&run, Some(&delivery), is_claimed);
             drop(writing);
             delivery
         });
@@ -143,7 +143,7 @@ impl ConversationCallbacks<'_> {
         let undelivered = service.conversations.queue_delivery(&session, is_claimed.then_some(delivery));
         if let Some(undelivered) = undelivered {
             // The conversation was closed in the meantime.
-            service.blocking(move |service| service.repository.release(&[undelivered.id])).await;
+            service.blocking(move |service| service.store.release(&[undelivered.id])).await;
         }
         service.invalidate(!is_claimed);
     }
@@ -191,7 +191,7 @@ impl Drop for WithdrawOnDrop<'_> {
                 view.outbox.mark_delivered(std::slice::from_ref(&id));
             }
             let withdraw = service.blocking(move |service| {
-                service.repository.mark_delivered(&[id]);
+                service.store.mark_delivered(&[id]);
                 drop(writing);
             });
             withdraw.await;

@@ -10,7 +10,7 @@ use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::background::drive::drive;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
-use crate::orchestrate::background::repository::STOP;
+use crate::orchestrate::background::run_store::STOP;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::run::{
@@ -140,9 +140,9 @@ async fn accept(
     }
     let key = live.key();
     let is_detached = live.record().is_detached;
-    if is_detached && service.repository.is_in_memory(&key) {
+    if is_detached && service.store.is_in_memory(&key) {
         // No other process could see the run, stop it, or deliver its result.
-        service.repository.forget(&key);
+        service.store.forget(&key);
         service.registry.remove(&key);
         return Err(Receipt::Error(NO_STORE.to_owned()));
     }
@@ -164,7 +164,7 @@ async fn after_consent(
                 // it.
                 if live.end_reason() == Some(EndReason::Stopped) {
                     let key = live.key();
-                    service.blocking(move |service| service.repository.request(&key, STOP, "")).await;
+                    service.blocking(move |service| service.store.request(&key, STOP, "")).await;
                 }
                 note_handed_over(service, live);
                 service.registry.remove(&live.key());
@@ -181,7 +181,7 @@ async fn after_consent(
 async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Config) -> bool {
     let has_room = service.registry.host(live, max_runs(config)).is_ok();
     if has_room {
-        service.store(live).await;
+        service.save(live).await;
         service.registry.notify();
         watch_others(service);
     }
@@ -191,7 +191,7 @@ async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Co
 /// Returns true if all processes together already have as many live runs as one process may have.
 async fn has_too_many(service: &Arc<BackgroundService>, config: &Config) -> bool {
     let max_runs = max_runs(config);
-    service.blocking(move |service| service.repository.count_live()).await >= max_runs
+    service.blocking(move |service| service.store.count_live()).await >= max_runs
 }
 
 fn note_handed_over(service: &BackgroundService, live: &LiveRun) {
