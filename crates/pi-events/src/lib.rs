@@ -42,7 +42,7 @@ mod wire;
 
 pub use collected::{Collected, Counts, Refusal, RefusedResults, Retry};
 pub use collector::{Collector, Progress};
-pub use display::DisplayItem;
+pub use display::{DisplayItem, current_text};
 pub use live::{Live, PendingRetry};
 pub use loops::Repeats;
 pub use messages::SentMessages;
