@@ -286,7 +286,7 @@ async fn continue_session(
     };
     let mut record = resumed(run);
     let is_adopted = adopt(&mut record, scope).await;
-    let live = Arc::new(LiveRun::new(record, &scope.ends_with));
+    let live = Arc::new(LiveRun::new(record, config, &scope.ends_with));
     let id = SharedRunId::new(RunId::of_key(&run.key));
     let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, None).await;
     let ready = ready.map_err(|result| ActionError::NotAdmitted(result.text))?;
@@ -303,21 +303,21 @@ async fn continue_session(
     }
     live.note_prepared(&ready);
     // Two resumptions at once, in one process or in two, would write into the same session.
-    service.registry.host(&live, max_runs(&config)).map_err(|why| match why {
+    let hosted = service.registry.host(&live, max_runs(&live.config));
+    let registration = hosted.map_err(|why| match why {
         NotHosted::AlreadyHosted => ActionError::NotEnded,
-        NotHosted::TooMany => too_many(&config).into(),
+        NotHosted::TooMany => too_many(&live.config).into(),
     })?;
     let record = live.record();
     let ended_ms = run.ended_ms;
     if !service.blocking(move |service| service.store.claim(&record, ended_ms)).await {
-        service.registry.remove(&run.key);
         return Err(ActionError::ChangedSince);
     }
     service.invalidate(false);
     watch_others(service);
     let service = Arc::clone(service);
     spawn_task(async move {
-        Box::pin(drive(&service, &live, Ok(ready), &config, &CallOrder::now(), &*callbacks)).await;
+        Box::pin(drive(&service, registration, Ok(ready), &CallOrder::now(), &*callbacks)).await;
     });
     Ok(if is_adopted { ActionOutcome::Adopted } else { ActionOutcome::Resumed })
 }

@@ -10,15 +10,18 @@ use tokio::select;
 use tokio::time::{Instant, sleep, sleep_until};
 use tracing::{Instrument as _, Span};
 
-use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart, RunDiff, brief};
-use super::conversation::event_throttle::EventThrottle;
+use super::conversation::delivery_ids::{is_question, is_question_id};
+use super::conversation::event::{
+    Ack, BackgroundEvent, DeliveryMessage, EventThrottle, Listener, Restart, RunDiff, brief,
+};
 use super::conversation::outbox::Pending;
 use super::conversation::view::{ConversationScope, ConversationView};
+use super::ending::adopt_orphans;
 use super::live_run::EndReason;
-use super::question::{is_question, is_question_id, is_stale};
+use super::question::is_stale;
 use super::service::BackgroundService;
 use super::spawn::spawnable;
-use super::watch::{adopt_orphans, watch_others};
+use super::watch::watch_others;
 use crate::archive::path_before_archiving;
 use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
 use crate::run::{HostCapabilities, RunId, RunRecord, blocking, load_config, spawn_task};
@@ -64,9 +67,9 @@ pub async fn open_conversation(
         // A process that died may have delivered these without archiving their runs.
         mark(service, &opened, &delivered);
         service.store.release(&given_up);
-        adopt_orphans(service);
     });
     prepare.await;
+    adopt_orphans(service).await;
     view.outbox.expect();
     spawn_task(learn_agents(Arc::clone(service), Arc::clone(&view)));
     spawn_task(serve(Arc::clone(service), Arc::clone(&view), listener));

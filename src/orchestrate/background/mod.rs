@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! spawn      decides, runs it here or in a host process               → receipt
-//!   drive    queue, child, changes to the store; at the end: ending → store → outbox
+//!   drive    queue, child, changes to the store; at the end: ending → store, outbox, registry, files
 //! deliver    claims what the store holds for an open conversation, tells its listener, marks what has arrived
 //! watch      other processes and time: requests, runs of dead processes, archive, quota
 //! ```
@@ -16,12 +16,12 @@
 //! | Which runs does this process host? | `registry`: `RunRegistry` of `live_run`: `LiveRun` |
 //! | What is stored, and where if the store fails? | `run_store`: `RunStore`, `live_snapshot` |
 //! | What happens to a run between its permit and its end? | `drive` |
-//! | How does a run end, and what is delivered then? | `ending`: `Ending` |
+//! | How does a run end, and what is delivered then? | `ending`: `settle`, the only way |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
 //! | What claims, delivers and releases deliveries? | `deliver` |
 //! | When does a host that owns its session get a message, how often, and when has it arrived? | `conversation`: [`Dispatcher`] |
 //! | How are runs shown that a call waits for? | `foreground` |
-//! | How does a run ask its conversation? | `question`: `ConversationCallbacks`, `OpenQuestion` |
+//! | How does a run ask its conversation? | `question`: `ConversationCallbacks` |
 //! | What is done for runs of other processes and dead ones, and when? | `watch` |
 //! | When are transcripts archived and directories removed? | `retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `host_process`, `live_snapshot` |
@@ -56,15 +56,15 @@ pub use conversation::dispatcher::{CHECK_INTERVAL as DISPATCHER_CHECK_INTERVAL, 
 pub use conversation::event::{
     Ack, Announcement, BackgroundEvent, DeliveredEvent, DeliveryMessage, Listener, Restart,
 };
-pub use conversation::event::{RunEvent, RunEventKind};
-pub use conversation::published_run::PublishedRun;
+pub use conversation::published_run::{PublishedRun, RunEvent, RunEventKind};
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{
     KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled,
     until_settled_or_asked,
 };
-pub(super) use foreground::{ForegroundRun, ResultOwner, run_listed};
+pub(super) use foreground::{ForegroundRun, run_listed};
 pub use host_process::host_run;
+pub(super) use live_run::ResultOwner;
 pub use service::{BackgroundService, background, close_all, ended};
 pub use session_tools::{SessionAnswer, SessionCall, continue_run, parse_call, use_session_tool};
 pub use spawn::{

@@ -34,7 +34,7 @@ const REPLACED: &str = "the list of background runs was removed or damaged while
 /// conversations open and close.
 pub struct BackgroundService {
     /// The runs hosted by this process.
-    pub(super) registry: RunRegistry,
+    pub(super) registry: Arc<RunRegistry>,
     /// The stored records of all runs, their deliveries and their files.
     pub(super) store: RunStore,
     /// The conversations open in this process.
@@ -54,7 +54,7 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
     let mut services = SERVICES.lock();
     let service = services.entry(agent_dir).or_insert_with_key(|agent_dir| {
         Arc::new(BackgroundService {
-            registry: RunRegistry::default(),
+            registry: Arc::default(),
             store: RunStore::new(agent_dir),
             conversations: Conversations::default(),
             is_watching: Mutex::default(),

@@ -6,14 +6,11 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::conversation::view::{ConversationScope, ConversationView};
-use super::ending::Ending;
+use super::ending::adopt_orphans;
 use super::live_run::EndReason;
 use super::run_store::{SEND, STOP};
 use super::service::BackgroundService;
-use crate::run::{
-    CallSettings, HostContext, RunRecord, load_config, recover_trees, spawn_task, sweep_leftovers,
-};
-use crate::transcript::{last_text, session_id};
+use crate::run::{load_config, recover_trees, spawn_task, sweep_leftovers};
 use store::Request;
 
 /// The pause between two polls of the store while runs are live.
@@ -88,8 +85,8 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     for request in &requests {
         handle(service, request);
     }
-    if is_due(&mut schedule.orphans, ORPHAN_INTERVAL) && service.blocking(adopt_orphans).await {
-        service.invalidate(true);
+    if is_due(&mut schedule.orphans, ORPHAN_INTERVAL) {
+        adopt_orphans(service).await;
     }
     if is_due(&mut schedule.archive, ARCHIVE_INTERVAL) {
         let archive = service.blocking(|BackgroundService { store, .. }| {
@@ -142,35 +139,5 @@ fn handle(service: &BackgroundService, Request { key, action, text }: &Request) 
         // The transcript shows whether the child has read it.
         SEND => drop(live.question.answer(text) || live.control.steering.steer(text)),
         _ => {}
-    }
-}
-
-/// Ends the runs of dead processes, with their answers so far. Returns whether there were any. Blocks.
-pub(super) fn adopt_orphans(service: &BackgroundService) -> bool {
-    // Only a conversation knows which secrets a text must not contain, so the runs wait until one is open.
-    let Some(view) = service.conversations.any() else { return false };
-    let orphans = service.store.orphans();
-    let is_any = !orphans.is_empty();
-    for (run, process) in orphans {
-        tracing::warn!(
-            target: "delivery", run = %run.run_id, process, reason = "its process has ended",
-            "a run is adopted as interrupted"
-        );
-        adopt(service, run, &process, &view.scope.context);
-    }
-    is_any
-}
-
-fn adopt(service: &BackgroundService, mut run: RunRecord, process: &str, context: &HostContext) {
-    let settings = CallSettings::read(&run.cwd, context);
-    let config = settings.config();
-    let sanitizer = settings.sanitizer();
-    let partial =
-        run.transcript.as_deref().and_then(|transcript| last_text(transcript, sanitizer).ok().flatten());
-    run.child_session_id =
-        run.child_session_id.or_else(|| session_id(run.transcript.as_deref()?).ok().flatten());
-    let Ending { run, delivery } = Ending::of_orphan(run, partial, &config);
-    if service.store.adopt(&run, process, delivery.as_ref()) && run.is_detached {
-        service.store.snapshots.remove(&run.key);
     }
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::orchestrate::background::question::open::is_question;
+use super::delivery_ids::is_question;
 use store::Delivery;
 
 /// The deliveries of an open conversation that this process has claimed, until the conversation is known to contain

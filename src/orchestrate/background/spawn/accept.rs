@@ -10,6 +10,7 @@ use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::background::drive::drive;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
+use crate::orchestrate::background::registry::Registration;
 use crate::orchestrate::background::run_store::STOP;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
@@ -47,7 +48,7 @@ pub async fn spawn(
         Err(refused) => return *refused,
     };
     let (sender, receipt) = oneshot::channel();
-    let live = Arc::new(LiveRun::new(plan.record.clone(), &ends_with));
+    let live = Arc::new(LiveRun::new(plan.record.clone(), plan.config.clone(), &ends_with));
     spawn_task(begin(Arc::clone(service), plan, live, order, callbacks, sender));
     receipt.await.unwrap_or_else(|_| Receipt::Error("the run could not be started".to_owned()))
 }
@@ -55,7 +56,7 @@ pub async fn spawn(
 /// Decides about a run, sends the receipt, and drives the run to its end.
 async fn begin(
     service: Arc<BackgroundService>,
-    SpawnPlan { spec, settings, config, warnings, handoff, .. }: SpawnPlan,
+    SpawnPlan { spec, settings, warnings, handoff, .. }: SpawnPlan,
     live: Arc<LiveRun>,
     order: Arc<CallOrder>,
     callbacks: Arc<dyn HostCallbacks>,
@@ -77,11 +78,11 @@ async fn begin(
         let note = if awaits_consent { ASKED } else { NOTE }.to_owned();
         Receipt::Accepted { run_id, session_key, note, warnings, awaits_consent }
     };
-    let ready = if let Some(prepared) = prepared {
-        match accept(&service, &live, prepared, handoff, &config).await {
-            Ok(ready) => {
+    let (registration, ready) = if let Some(prepared) = prepared {
+        match accept(&service, &live, prepared, handoff).await {
+            Ok((registration, ready)) => {
                 reply(accepted(false, ready.resolved.undo_note));
-                Ok(ready)
+                (registration, Ok(ready))
             }
             Err(answer) => {
                 tracing::info!(
@@ -92,16 +93,16 @@ async fn begin(
             }
         }
     } else {
-        if !host(&service, &live, &config).await {
-            return reply(Receipt::Forbidden(too_many(&config).to_string()));
-        }
+        let Some(registration) = host(&service, &live).await else {
+            return reply(Receipt::Forbidden(too_many(&live.config).to_string()));
+        };
         reply(accepted(true, None));
         match after_consent(&service, &live, preparing.await, handoff).await {
-            Some(ready) => ready,
+            Some(ready) => (registration, ready),
             None => return,
         }
     };
-    Box::pin(drive(&service, &live, ready, &config, &order, &*callbacks)).await;
+    Box::pin(drive(&service, registration, ready, &order, &*callbacks)).await;
 }
 
 /// Accepts a run that was prepared without asking the user. Otherwise returns the answer: why it was refused, or that a
@@ -111,8 +112,7 @@ async fn accept(
     live: &Arc<LiveRun>,
     prepared: Result<AdmittedRun, ToolResult>,
     handoff: Option<Handoff>,
-    config: &Config,
-) -> Result<AdmittedRun, Receipt> {
+) -> Result<(Registration, AdmittedRun), Receipt> {
     let ready = prepared.map_err(|result| refusal_of(&result))?;
     if let Some(unmet) = ready.unmet() {
         return Err(Receipt::Error(unmet.to_string()));
@@ -121,8 +121,8 @@ async fn accept(
         return Err(Receipt::Forbidden(exceeded.to_string()));
     }
     if let Some(handoff) = handoff {
-        if has_too_many(service, config).await {
-            return Err(Receipt::Forbidden(too_many(config).to_string()));
+        if has_too_many(service, &live.config).await {
+            return Err(Receipt::Forbidden(too_many(&live.config).to_string()));
         }
         let answer = handoff.hand_over(&live.key()).await;
         tracing::info!(
@@ -135,18 +135,17 @@ async fn accept(
         return Err(answer);
     }
     live.note_prepared(&ready);
-    if !host(service, live, config).await {
-        return Err(Receipt::Forbidden(too_many(config).to_string()));
-    }
+    let Some(registration) = host(service, live).await else {
+        return Err(Receipt::Forbidden(too_many(&live.config).to_string()));
+    };
     let key = live.key();
     let is_detached = live.record().is_detached;
     if is_detached && service.store.is_in_memory(&key) {
         // No other process could see the run, stop it, or deliver its result.
         service.store.forget(&key);
-        service.registry.remove(&key);
         return Err(Receipt::Error(NO_STORE.to_owned()));
     }
-    Ok(ready)
+    Ok((registration, ready))
 }
 
 /// Continues with an accepted run after the user has answered. `None`: a host process has it.
@@ -167,7 +166,6 @@ async fn after_consent(
                     service.blocking(move |service| service.store.request(&key, STOP, "")).await;
                 }
                 note_handed_over(service, live);
-                service.registry.remove(&live.key());
                 None
             }
             Receipt::Forbidden(why) | Receipt::Error(why) => Some(Err(ready.not_started(&why))),
@@ -177,15 +175,13 @@ async fn after_consent(
     Some(Ok(ready))
 }
 
-/// Hosts a run from now on, and stores it. `false`: there are too many runs.
-async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Config) -> bool {
-    let has_room = service.registry.host(live, max_runs(config)).is_ok();
-    if has_room {
-        service.save(live).await;
-        service.registry.notify();
-        watch_others(service);
-    }
-    has_room
+/// Hosts a run from now on, and stores it. `None`: there are too many runs.
+async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>) -> Option<Registration> {
+    let registration = service.registry.host(live, max_runs(&live.config)).ok()?;
+    service.save(live).await;
+    service.registry.notify();
+    watch_others(service);
+    Some(registration)
 }
 
 /// Returns true if all processes together already have as many live runs as one process may have.
