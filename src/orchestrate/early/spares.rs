@@ -13,7 +13,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{interval, sleep, timeout};
 
 use super::handover::{CLAIM_WAIT, Claim, Handover, discard};
-use crate::orchestrate::limits::request;
+use crate::orchestrate::provider_gate::request;
 use crate::orchestrate::queue::{EarlyPermit, Queue, Request};
 use crate::run::{AdmittedRun, Booted, Memory, SpareRequest, ToolResult, blocking, spawn_task};
 use supervisor::{Cancel, CancelReason};
