@@ -38,7 +38,7 @@ const NOT_DETACHED: &str =
     "it still ends with this pi: `background.onExit` applies to runs that start in the background";
 
 /// A run that a call waits for, until it is moved to the background. It leaves the list when it has ended, or is dropped.
-pub(in crate::orchestrate) struct ForegroundRun {
+pub(crate) struct ForegroundRun {
     service: Arc<BackgroundService>,
     registration: Registration,
     context: Arc<HostContext>,
@@ -46,7 +46,7 @@ pub(in crate::orchestrate) struct ForegroundRun {
 
 /// Runs it as soon as it is admitted. `listed` is its entry in the list of runs, if its call belongs to a conversation.
 /// `show` gets its progress.
-pub(in crate::orchestrate) async fn run_listed(
+pub(crate) async fn run_listed(
     listed: Option<Arc<ForegroundRun>>,
     queued: Queued,
     ready: AdmittedRun,
@@ -64,7 +64,7 @@ pub(in crate::orchestrate) async fn run_listed(
 
 impl ForegroundRun {
     /// Lists a run of a call that belongs to a conversation.
-    pub(in crate::orchestrate) async fn list(ready: &AdmittedRun, call: &Call) -> Option<Arc<Self>> {
+    pub(crate) async fn list(ready: &AdmittedRun, call: &Call) -> Option<Arc<Self>> {
         let record = record(ready)?;
         let agent_dir = ready.spec.context.agent_dir.clone();
         let service = blocking(move || background(&agent_dir)).await;
@@ -80,7 +80,7 @@ impl ForegroundRun {
     }
 
     /// Runs it as soon as it is admitted. [`Self::end`] then decides who gets its result.
-    pub(in crate::orchestrate) async fn work(
+    pub(crate) async fn work(
         &self,
         queued: Queued,
         ready: AdmittedRun,
@@ -111,7 +111,7 @@ impl ForegroundRun {
 
     /// Decides who gets the end of the run. The call gets it at once. If the conversation gets it, the caller must
     /// [deliver](Self::deliver) it, for a chain after the remaining steps.
-    pub(in crate::orchestrate) async fn end(&self, result: &mut ToolResult) -> ResultOwner {
+    pub(crate) async fn end(&self, result: &mut ToolResult) -> ResultOwner {
         let live = self.live();
         let _deciding = live.deciding.lock().await;
         let owner = *live.owner.borrow();
@@ -134,12 +134,12 @@ impl ForegroundRun {
     }
 
     /// Delivers the end of a moved run to its conversation.
-    pub(in crate::orchestrate) async fn deliver(&self, result: &ToolResult) {
+    pub(crate) async fn deliver(&self, result: &ToolResult) {
         finish(&self.service, self.live(), result).await;
     }
 
     /// Continues with the next step of a chain that was moved to the background, under the same key.
-    pub(in crate::orchestrate) async fn continue_with(&self, step: &AdmittedRun, label: String) {
+    pub(crate) async fn continue_with(&self, step: &AdmittedRun, label: String) {
         self.live().note_prepared(step);
         self.live().change(|run| {
             run.agent.clone_from(&step.resolved.agent.name);
@@ -158,17 +158,13 @@ impl ForegroundRun {
     }
 
     /// Returns the token whose cancellation ends it.
-    pub(in crate::orchestrate) fn cancel(&self) -> &Cancel {
+    pub(crate) fn cancel(&self) -> &Cancel {
         self.live().cancel()
     }
 
     /// Returns the reason why it may not continue in the background, or why `others`, the agents of the following steps, may not.
     /// `before_it` is the number of runs that are moved before this one.
-    pub(in crate::orchestrate) async fn refusal(
-        &self,
-        others: &[String],
-        before_it: usize,
-    ) -> Option<SpawnRefusal> {
+    pub(crate) async fn refusal(&self, others: &[String], before_it: usize) -> Option<SpawnRefusal> {
         let hosted = self.service.registry.len() + before_it;
         let live = Arc::clone(self.live());
         let context = Arc::clone(&self.context);
@@ -189,10 +185,7 @@ impl ForegroundRun {
     /// # Errors
     ///
     /// With the reason why its call keeps waiting.
-    pub(in crate::orchestrate) async fn move_to_background(
-        &self,
-        label: Option<String>,
-    ) -> Result<RunRecord, MoveError> {
+    pub(crate) async fn move_to_background(&self, label: Option<String>) -> Result<RunRecord, MoveError> {
         let live = self.live();
         let config = &live.config;
         let _deciding = live.deciding.lock().await;

@@ -40,7 +40,7 @@ pub(super) enum EndReason {
 
 /// The receiver of a run's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::orchestrate) enum ResultOwner {
+pub(crate) enum ResultOwner {
     Call,
     Conversation,
     /// The call has it.

@@ -29,7 +29,7 @@ use agents::config::OnExit;
 use supervisor::Detached;
 
 /// The error of a run without a transcript.
-pub(in super::super) const NO_TRANSCRIPT: &str = "it has no transcript";
+pub(crate) const NO_TRANSCRIPT: &str = "it has no transcript";
 
 /// The host's state when it sends a command.
 pub struct CommandHost {
@@ -180,7 +180,7 @@ async fn answer_on(
 
 /// Returns the run with the id of its child's session, which only the session file has while the run works. The
 /// transcript of an ended run gets its current path, or none if it was deleted.
-pub(in super::super) async fn with_child_session(run: &RunRecord) -> RunRecord {
+pub(crate) async fn with_child_session(run: &RunRecord) -> RunRecord {
     let mut run = run.clone();
     if let Some(path) = run.transcript.clone().filter(|_| !run.is_live()) {
         let current = blocking(move || current_transcript(&path)).await;
@@ -281,11 +281,7 @@ pub async fn transcript(
     Ok((transcript, version.unwrap_or_default()))
 }
 
-pub(in super::super) async fn read(
-    view: &ConversationView,
-    run: &RunRecord,
-    wanted: Wanted,
-) -> io::Result<Transcript> {
+pub(crate) async fn read(view: &ConversationView, run: &RunRecord, wanted: Wanted) -> io::Result<Transcript> {
     let Some(path) = run.transcript.clone() else {
         return Err(io::Error::new(io::ErrorKind::NotFound, NO_TRANSCRIPT));
     };

@@ -25,22 +25,22 @@ const QUESTION_INFIX: &str = "-q";
 
 /// Returns the id of the delivery of a run's end. If the disk was full, a process can find the run unfinished although
 /// its end was delivered. It then uses the same id.
-pub(in super::super) fn end_id(run: &RunRecord) -> String {
+pub(crate) fn end_id(run: &RunRecord) -> String {
     format!("{}-{}", run.key, run.times_resumed)
 }
 
 /// Returns the id of a question of a run, one of those since its last resumption.
-pub(in super::super) fn question_id(run: &RunRecord, number: u32) -> String {
+pub(crate) fn question_id(run: &RunRecord, number: u32) -> String {
     format!("{}{QUESTION_INFIX}{number}", end_id(run))
 }
 
 /// Returns true if a delivery is a question.
-pub(in super::super) fn is_question(delivery: &Delivery) -> bool {
+pub(crate) fn is_question(delivery: &Delivery) -> bool {
     is_question_id(&delivery.id)
 }
 
 /// Returns true if this is the id of a question instead of an end.
-pub(in super::super) fn is_question_id(id: &str) -> bool {
+pub(crate) fn is_question_id(id: &str) -> bool {
     id.contains(QUESTION_INFIX)
 }
 
@@ -97,7 +97,7 @@ pub fn delivered_in(entries: &str) -> Vec<String> {
 /// # Errors
 ///
 /// If it cannot be read.
-pub(in super::super) fn delivered_in_file(session_file: &Path) -> io::Result<HashSet<String>> {
+pub(crate) fn delivered_in_file(session_file: &Path) -> io::Result<HashSet<String>> {
     let some = memmem::Finder::new(IDS);
     let mut file = BufReader::new(open::regular(session_file)?);
     let mut ids = HashSet::new();

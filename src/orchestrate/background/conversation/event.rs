@@ -106,7 +106,7 @@ pub struct Announcement {
 
 impl DeliveryMessage {
     /// Creates a message with results or questions.
-    pub(in super::super) fn new(
+    pub(crate) fn new(
         delivery_ids: Vec<String>,
         runs: Vec<RunRecord>,
         questions: Vec<RunQuestion>,
@@ -159,11 +159,11 @@ pub trait Listener: Send + 'static {
 
 /// Computes the changes since the previous event.
 #[derive(Debug, Default)]
-pub(in super::super) struct RunDiff(Option<HashMap<String, RunRecord>>);
+pub(crate) struct RunDiff(Option<HashMap<String, RunRecord>>);
 
 impl RunDiff {
     /// The changes since the last call. The first event reports no run as started or ended.
-    pub(in super::super) fn changes(&mut self, runs: Vec<RunRecord>) -> BackgroundEvent {
+    pub(crate) fn changes(&mut self, runs: Vec<RunRecord>) -> BackgroundEvent {
         let mut event = BackgroundEvent::default();
         if let Some(before) = &self.0 {
             for run in runs.iter().filter(|run| !run.is_foreground) {
@@ -186,7 +186,7 @@ impl RunDiff {
 }
 
 /// A run without its long texts.
-pub(in super::super) fn brief(mut run: RunRecord) -> RunRecord {
+pub(crate) fn brief(mut run: RunRecord) -> RunRecord {
     (run.result, run.partial, run.output_schema) = (None, None, None);
     run.notes = Vec::new();
     if run.task.len() > TASK_BYTES {
@@ -197,7 +197,7 @@ pub(in super::super) fn brief(mut run: RunRecord) -> RunRecord {
 
 /// The selection of events for other extensions, with a limited rate of updates.
 #[derive(Debug, Default)]
-pub(in super::super) struct EventThrottle {
+pub(crate) struct EventThrottle {
     /// The last event of each active run, with its time.
     published: HashMap<String, (PublishedRun, Instant)>,
     /// The active runs that have changed since their last event.
@@ -207,7 +207,7 @@ pub(in super::super) struct EventThrottle {
 impl EventThrottle {
     /// Returns the events for other extensions. A live run without an earlier event was already live when its session
     /// was opened, and gets an update.
-    pub(in super::super) fn select(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<RunEvent> {
+    pub(crate) fn select(&mut self, event: &BackgroundEvent, now: Instant) -> Vec<RunEvent> {
         let mut events = Vec::new();
         for run in &event.started {
             events.push(RunEvent { kind: RunEventKind::Started, run: PublishedRun::of(run) });
@@ -232,7 +232,7 @@ impl EventThrottle {
     }
 
     /// Returns the time at which the next delayed update is due.
-    pub(in super::super) fn next(&self) -> Option<Instant> {
+    pub(crate) fn next(&self) -> Option<Instant> {
         self.changed
             .keys()
             .filter_map(|key| self.published.get(key))
