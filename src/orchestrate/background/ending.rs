@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use super::conversation::delivery_ids::end_id;
+use super::deliver::queue;
 use super::live_run::{EndReason, LiveRun};
 use super::service::BackgroundService;
 use crate::present::{DeliveryBody, PARTIAL};
@@ -122,13 +123,9 @@ pub(super) async fn settle(
     });
     let Some(delivery) = write.await else { return };
     // The order matters: a run that is neither live nor pending would count as delivered.
-    let undelivered = service.conversations.queue_delivery(&run.session, delivery.filter(|_| is_claimed));
+    queue(service, &run.session, delivery.filter(|_| is_claimed)).await;
     if has_ended && let Some(live) = &live {
         service.registry.remove(live);
-    }
-    if let Some(undelivered) = undelivered {
-        // The conversation was closed in the meantime.
-        service.blocking(move |service| service.store.release(&[undelivered.id])).await;
     }
     if has_ended && is_silent && run.cleanup == Cleanup::Delete {
         service.blocking(move |service| service.store.archive(&run)).await;

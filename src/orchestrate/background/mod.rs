@@ -4,7 +4,7 @@
 //! ```text
 //! spawn      decides, runs it here or in a host process               → receipt
 //!   drive    queue, child, changes to the store; at the end: ending → store, outbox, registry, files
-//! deliver    claims what the store holds for an open conversation, tells its listener, marks what has arrived
+//! serve      tells the listener of an open conversation what has changed, with the results that `deliver` claims from the store
 //! watch      other processes and time: requests, runs of dead processes, archive, quota
 //! ```
 //!
@@ -18,7 +18,7 @@
 //! | What happens to a run between its permit and its end? | `drive` |
 //! | How does a run end, and what is delivered then? | `ending`: `settle`, the only way |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
-//! | What claims, delivers and releases deliveries? | `deliver` |
+//! | What queues, claims, marks and releases deliveries? | `deliver` |
 //! | When does a host that owns its session get a message, how often, and when has it arrived? | `conversation`: [`Dispatcher`] |
 //! | How are runs shown that a call waits for? | `foreground` |
 //! | How does a run ask its conversation? | `question`: `ConversationCallbacks` |
@@ -57,11 +57,9 @@ pub use conversation::event::{
     Ack, Announcement, BackgroundEvent, DeliveredEvent, DeliveryMessage, Listener, Restart,
 };
 pub use conversation::published_run::{PublishedRun, RunEvent, RunEventKind};
+pub use conversation::serve::{KnownDeliveries, open_conversation, until_settled, until_settled_or_asked};
 pub use conversation::view::{ConversationScope, ConversationView};
-pub use deliver::{
-    KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled,
-    until_settled_or_asked,
-};
+pub use deliver::{close_conversation, mark_delivered};
 pub(super) use foreground::{ForegroundRun, run_listed};
 pub use host_process::host_run;
 pub(super) use live_run::ResultOwner;

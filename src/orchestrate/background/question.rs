@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tokio::select;
 
+use super::deliver::withdraw;
 use super::ending::{HostedBy, settle};
 use super::live_run::LiveRun;
 use super::service::BackgroundService;
@@ -18,17 +19,6 @@ use crate::run::{
 };
 use sanitizer::figures::millis;
 use store::{Delivery, now_ms};
-
-/// Returns true if no one waits for an answer any more: the time is up, the run has ended, or this process hosts the
-/// run and has closed the question.
-pub(super) fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool {
-    let has_ended = RunQuestion::read(delivery).is_none_or(|question| question.ends_ms <= now_ms());
-    has_ended
-        || match service.registry.get(&delivery.key) {
-            Some(live) => !live.question.is(&delivery.id),
-            None => service.store.run(&delivery.key).is_none_or(|run| !run.is_live()),
-        }
-}
 
 /// The callbacks of a run in the list: they pass its requests to its host, and the questions of a background run also
 /// to its conversation.
@@ -169,17 +159,7 @@ impl Drop for WithdrawOnDrop<'_> {
         let live = Arc::clone(self.live);
         let id = self.id.clone();
         spawn_task(async move {
-            // The question may still be on its way into the store.
-            let writing = Arc::clone(&live.writing).lock_owned().await;
-            if let Some(view) = service.conversations.get(&live.record().session) {
-                view.outbox.mark_delivered(std::slice::from_ref(&id));
-            }
-            let withdraw = service.blocking(move |service| {
-                service.store.mark_delivered(&[id]);
-                drop(writing);
-            });
-            withdraw.await;
-            service.registry.notify();
+            withdraw(&service, &live, id).await;
         });
     }
 }

@@ -19,6 +19,7 @@ use crate::run::{
     prepare_with, spawn_task,
 };
 use agents::config::Config;
+use supervisor::Cancel;
 
 /// The note that the model reads after a run was accepted.
 const NOTE: &str = "The result will arrive as a message when the run ends. Do not wait or poll for it; \
@@ -48,23 +49,24 @@ pub async fn spawn(
         Err(refused) => return *refused,
     };
     let (sender, receipt) = oneshot::channel();
-    let live = Arc::new(LiveRun::new(plan.record.clone(), plan.config.clone(), &ends_with));
-    spawn_task(begin(Arc::clone(service), plan, live, order, callbacks, sender));
+    spawn_task(begin(Arc::clone(service), plan, ends_with, order, callbacks, sender));
     receipt.await.unwrap_or_else(|_| Receipt::Error("the run could not be started".to_owned()))
 }
 
 /// Decides about a run, sends the receipt, and drives the run to its end.
 async fn begin(
     service: Arc<BackgroundService>,
-    SpawnPlan { spec, settings, warnings, handoff, .. }: SpawnPlan,
-    live: Arc<LiveRun>,
+    SpawnPlan { spec, settings, config, record, warnings, handoff }: SpawnPlan,
+    ends_with: Cancel,
     order: Arc<CallOrder>,
     callbacks: Arc<dyn HostCallbacks>,
     receipt: oneshot::Sender<Receipt>,
 ) {
-    let (id, cancel, asked) =
-        (SharedRunId::new(RunId::of_key(&live.key())), &live.control.cancel, Notify::new());
-    let mut preparing = Box::pin(prepare_with(settings, spec, id, &*callbacks, cancel, Some(&asked)));
+    let live = Arc::new(LiveRun::new(record, config, &ends_with));
+    let id = SharedRunId::new(RunId::of_key(&live.key()));
+    let asked = Notify::new();
+    let mut preparing =
+        Box::pin(prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, Some(&asked)));
     let prepared = tokio::select! {
         biased;
         () = asked.notified() => None,
