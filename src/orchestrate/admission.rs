@@ -9,8 +9,7 @@ use tokio::sync::watch;
 use super::call::watched;
 use super::call_order::CallOrder;
 use super::early::{Handover, Successor, claim_all, take_spare};
-use super::limits::request;
-use super::provider_gate::{Gate, MaxWait, permit};
+use super::provider_gate::{Gate, MaxWait, permit, request};
 use super::queue::{Group, Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
 use super::writers::{lock_tree, writes};
 use crate::run::{

@@ -13,8 +13,7 @@
 //! | `prepare_all` | checks all runs of a call before the first one starts |
 //! | `model_override` | checks the model and the thinking level that a call requests for a run |
 //! | `admission` | gets the permits of runs |
-//! | `provider_gate` | the wait for a slot, and for a provider's quota |
-//! | `limits` | the limits of a run in the queue |
+//! | `provider_gate` | the request of a run with its limits, the wait for a slot, and for a provider's quota |
 //! | `writers` | the write lock of a run on its work tree |
 //! | `call_order` | calls enter the queue in the order in which they were made |
 //! | `background_move` | asks a call to end its wait while its runs continue in the background |
@@ -34,7 +33,6 @@ mod call_order;
 mod call_progress;
 mod chain;
 mod early;
-mod limits;
 mod model_override;
 mod parallel;
 mod prepare_all;

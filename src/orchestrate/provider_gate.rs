@@ -1,4 +1,4 @@
-//! The wait of a run for its slot, and its wait without a slot for its provider's quota.
+//! The request of a run to the queue, its wait for a slot, and its wait without a slot for its provider's quota.
 
 use std::future::pending;
 use std::pin::pin;
@@ -8,9 +8,11 @@ use parking_lot::Mutex;
 use tokio::select;
 use tokio::time::{sleep, sleep_until};
 
-use super::limits::request;
-use super::queue::{Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
-use crate::run::{AdmittedRun, BoxFuture, HostCallbacks, ProviderGate, QuotaWaitTooLong};
+use super::queue::{Group, Permit, Queue, QuotaWait, Request, Ticket, UserCap, WaitStatus};
+use super::writers::writes;
+use crate::run::{
+    AdmittedRun, BoxFuture, HostCallbacks, ProviderGate, QuotaWaitTooLong, off_thread, store_of,
+};
 use pi_events::RateLimit;
 
 /// The longest wait for a quota, and its setting.
@@ -31,6 +33,33 @@ impl MaxWait {
         let Self(limit, setting) = self;
         let next = until.map(|until| until.saturating_duration_since(Instant::now()));
         QuotaWaitTooLong { provider: provider.to_string(), next, limit, setting }
+    }
+}
+
+/// Returns the request of a run with its limits. Waits at most for the disk.
+pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
+    let limits = ready.resolved.concurrency();
+    let agent_dir = ready.spec.context.agent_dir.clone();
+    if let Some((launcher, max_concurrent)) = ready.launcher() {
+        return Request {
+            provider: ready.provider().map(str::to_owned),
+            max_concurrent,
+            lane: Some(launcher.to_owned()),
+            early_limit: 0,
+            per_user: None,
+            group,
+            writes: None,
+        };
+    }
+    let store = off_thread(move || store_of(&agent_dir)).await.ok().flatten();
+    Request {
+        provider: ready.provider().map(str::to_owned),
+        max_concurrent: limits.process,
+        lane: None,
+        early_limit: limits.call,
+        per_user: store.map(|store| UserCap { store, cap: limits.user }),
+        group,
+        writes: writes(ready),
     }
 }
 

@@ -1,6 +1,6 @@
 //! The newest texts and tool calls of a run, for display. A tool call is one line, worded like pi's own tools.
 
-use sanitizer::{one_line, without_controls};
+use sanitizer::{ceil_char_boundary, one_line, without_controls};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -10,6 +10,8 @@ use crate::newest::{Measured, Newest};
 const MAX_ITEMS: usize = 64;
 /// The maximum size of all items as JSON, in bytes. The limit keeps an update small that also carries the live text.
 const MAX_JSON_BYTES: usize = 48 * 1024;
+/// Bytes by which the ends of two texts are compared.
+const COMPARED_BYTES: usize = 200;
 
 /// A part of an assistant message.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,6 +57,24 @@ impl DisplayItem {
             Self::ToolCall { .. } => serde_json::to_string(self).map_or(0, |json| json.len()),
         }
     }
+}
+
+/// Returns the current text of a run, whose items are its texts, and `None` for each call: nothing while the run makes the calls that
+/// followed its last text.
+#[must_use]
+pub fn current_text<'text, 'item>(
+    text: &'text str,
+    items: impl DoubleEndedIterator<Item = Option<&'item str>>,
+) -> &'text str {
+    let text = text.trim();
+    let mut newest = items.rev();
+    if newest.next() != Some(None) {
+        return text;
+    }
+    // Both may lack the beginning of a long text.
+    let end = |text: &str| ceil_char_boundary(text, text.len().saturating_sub(COMPARED_BYTES));
+    let is_same = |last: &str| text.ends_with(&last[end(last)..]);
+    if newest.flatten().next().is_some_and(|last| is_same(last.trim())) { "" } else { text }
 }
 
 /// Counts the bytes that JSON's escapes add to a text.
@@ -199,6 +219,24 @@ mod tests {
                 item.json_bytes(),
                 serde_json::to_string(&item).expect("the value is serialized").len()
             );
+        }
+    }
+
+    #[test]
+    fn text_is_current_until_a_tool_call_follows() {
+        let long = "é".repeat(COMPARED_BYTES);
+        let longer = format!("Before.{long}");
+        for (text, items, expected) in [
+            ("I look.", vec![], "I look."),
+            ("I look.", vec![Some("I look.")], "I look."),
+            ("I look.\n", vec![Some("I look."), None, None], ""),
+            ("Now I", vec![Some("I look."), None], "Now I"),
+            // The first call came without a word.
+            ("It is", vec![None], "It is"),
+            ("", vec![None], ""),
+            (&long, vec![Some(longer.as_str()), None], ""),
+        ] {
+            assert_eq!(current_text(text, items.into_iter()), expected, "{text}");
         }
     }
 

@@ -39,8 +39,7 @@ mod wire;
 
 pub use collected::{Collected, Counts, Refusal, RefusedResults, Retry};
 pub use collector::{Collector, Progress};
-pub use display::DisplayItem;
-pub use display::short_form;
+pub use display::{DisplayItem, current_text, short_form};
 pub use live::{Live, PendingRetry};
 pub use loops::Repeats;
 pub use provider_error::RateLimit;

@@ -9,7 +9,7 @@ use super::conversation::view::ConversationScope;
 use super::drive::drive;
 use super::live_run::{EndReason, LiveRun};
 use super::registry::NotHosted;
-use super::repository::{SEND, STOP};
+use super::run_store::{SEND, STOP};
 use super::service::BackgroundService;
 use super::spawn::{SpawnRefusal, max_runs, too_many};
 use super::watch::watch_others;
@@ -286,7 +286,7 @@ async fn continue_session(
     };
     let mut record = resumed(run);
     let is_adopted = adopt(&mut record, scope).await;
-    let live = Arc::new(LiveRun::new(record, &scope.ends_with));
+    let live = Arc::new(LiveRun::new(record, config, &scope.ends_with));
     let id = SharedRunId::new(RunId::of_key(&run.key));
     let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, None).await;
     let ready = ready.map_err(|result| ActionError::NotAdmitted(result.text))?;
@@ -303,21 +303,21 @@ async fn continue_session(
     }
     live.note_prepared(&ready);
     // Two resumptions at once, in one process or in two, would write into the same session.
-    service.registry.host(&live, max_runs(&config)).map_err(|why| match why {
+    let hosted = service.registry.host(&live, max_runs(&live.config));
+    let registration = hosted.map_err(|why| match why {
         NotHosted::AlreadyHosted => ActionError::NotEnded,
-        NotHosted::TooMany => too_many(&config).into(),
+        NotHosted::TooMany => too_many(&live.config).into(),
     })?;
     let record = live.record();
     let ended_ms = run.ended_ms;
-    if !service.blocking(move |service| service.repository.claim(&record, ended_ms)).await {
-        service.registry.remove(&run.key);
+    if !service.blocking(move |service| service.store.claim(&record, ended_ms)).await {
         return Err(ActionError::ChangedSince);
     }
     service.invalidate(false);
     watch_others(service);
     let service = Arc::clone(service);
     spawn_task(async move {
-        Box::pin(drive(&service, &live, Ok(ready), &config, &CallOrder::now(), &*callbacks)).await;
+        Box::pin(drive(&service, registration, Ok(ready), &CallOrder::now(), &*callbacks)).await;
     });
     Ok(if is_adopted { ActionOutcome::Adopted } else { ActionOutcome::Resumed })
 }
@@ -417,7 +417,7 @@ async fn request(
 ) -> Result<(), ActionError> {
     let key = run.key.clone();
     let text = text.to_owned();
-    let is_sent = service.blocking(move |service| service.repository.request(&key, action, &text)).await;
+    let is_sent = service.blocking(move |service| service.store.request(&key, action, &text)).await;
     is_sent.then_some(()).ok_or(ActionError::Unreachable)
 }
 
@@ -426,7 +426,7 @@ async fn until_ended(service: &Arc<BackgroundService>, key: &str) {
     let mut changes = service.registry.changes();
     loop {
         let key = key.to_owned();
-        let run = service.blocking(move |service| service.repository.run(&key)).await;
+        let run = service.blocking(move |service| service.store.run(&key)).await;
         if run.is_none_or(|run| !run.is_live()) {
             return;
         }

@@ -1,85 +1,34 @@
-//! Delivery: serves an open conversation from its opening to its end.
+//! The way of a delivery: it is queued here or claimed from the store, handed out through the outbox of its conversation, and marked
+//! once the conversation contains it. Closing releases every delivery that is not known to be there.
 //!
-//! A delivery is claimed from the store, handed out through the conversation's outbox, and marked once the host reports
-//! that the conversation contains it. Closing releases every delivery that is not known to be there.
+//! Each delivery is in the store, so that another process can deliver it if this one dies. The functions here keep the store and
+//! the outbox in step.
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use tokio::select;
-use tokio::time::{Instant, sleep, sleep_until};
-use tracing::{Instrument as _, Span};
-
-use super::conversation::event::{Ack, BackgroundEvent, DeliveryMessage, Listener, Restart, RunDiff, brief};
-use super::conversation::event_throttle::EventThrottle;
-use super::conversation::outbox::Pending;
-use super::conversation::view::{ConversationScope, ConversationView};
-use super::live_run::EndReason;
-use super::question::{is_question, is_question_id, is_stale};
-use super::restore::restore_if_replaced;
+use super::conversation::delivery_ids::{is_question, is_question_id};
+use super::conversation::view::ConversationView;
+use super::live_run::LiveRun;
 use super::service::BackgroundService;
-use super::spawn::spawnable;
-use super::watch::{adopt_orphans, watch_others};
-use crate::archive::path_before_archiving;
-use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
-use crate::run::{HostCapabilities, RunId, RunRecord, blocking, load_config, spawn_task};
-use agents::config::OnRestart;
+use crate::present::RunQuestion;
 use store::{Delivery, now_ms};
 
-/// Least time between two events.
-const INTERVAL: Duration = Duration::from_millis(200);
-/// The maximum time that a result waits for others while more runs of its conversation are live.
-const BATCH_DELAY: Duration = Duration::from_secs(2);
-/// The maximum number of results in one message, each in full within its share. The next messages contain the rest.
-const MAX_BATCH: usize = 16;
-/// The maximum time that a pi about to exit waits for a store that cannot be read.
-const STORE_TIMEOUT: Duration = Duration::from_secs(2);
-/// A conversation is closed after this many failures of its listener in a row.
-const MAX_FAILURES: u32 = 6;
-/// The maximum time that a pi about to exit waits for runs that it has ended itself.
-const EXIT_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The deliveries that a conversation knows of when it is opened.
-#[derive(Clone, Debug, Default)]
-pub struct KnownDeliveries {
-    /// Ids of the deliveries that it contains.
-    pub delivered: Vec<String>,
-    /// Ids of the deliveries that are on their way into it and will arrive.
-    pub sent: Vec<String>,
-}
-
-/// Opens a conversation. Deliveries that it already knows of are not delivered again. Closes an older view of the same
-/// conversation in this process.
-pub async fn open_conversation(
+/// Opens a view, and takes the deliveries of an older view of the same conversation, except those that were `sent` and will arrive.
+pub(super) async fn open(
     service: &Arc<BackgroundService>,
-    session: String,
-    scope: ConversationScope,
-    KnownDeliveries { delivered, sent }: KnownDeliveries,
-    listener: impl Listener,
-) -> Arc<ConversationView> {
-    let view = Arc::new(ConversationView::new(session, scope, &delivered, &sent));
-    let mut given_up = service.conversations.open(&view);
+    view: &Arc<ConversationView>,
+    delivered: Vec<String>,
+    sent: &[String],
+) {
+    let mut given_up = service.conversations.open(view);
     given_up.retain(|id| !sent.contains(id));
-    let opened = Arc::clone(&view);
+    let opened = Arc::clone(view);
     let prepare = service.blocking(move |service| {
         // A process that died may have delivered these without archiving their runs.
         mark(service, &opened, &delivered);
-        service.repository.release(&given_up);
-        adopt_orphans(service);
+        service.store.release(&given_up);
     });
     prepare.await;
-    view.outbox.expect();
-    spawn_task(learn_agents(Arc::clone(service), Arc::clone(&view)));
-    spawn_task(serve(Arc::clone(service), Arc::clone(&view), listener));
-    watch_others(service);
-    view
-}
-
-async fn learn_agents(service: Arc<BackgroundService>, view: Arc<ConversationView>) {
-    let ConversationScope { cwd, context, .. } = view.scope.clone();
-    let capabilities = HostCapabilities::probe(&context).await;
-    let (agents, _) = service.blocking(move |_| spawnable(&cwd, &context, &capabilities)).await;
-    view.set_agents(agents.into_iter().map(|agent| (agent.id, agent.description)).collect());
 }
 
 /// Closes a conversation. Its runs continue; undelivered results wait until it is opened again.
@@ -89,7 +38,7 @@ pub async fn close_conversation(service: &Arc<BackgroundService>, view: &Arc<Con
         target: "delivery", session = view.session(), undelivered = undelivered.len(),
         "the conversation is closed"
     );
-    service.blocking(move |service| service.repository.release(&undelivered)).await;
+    service.blocking(move |service| service.store.release(&undelivered)).await;
 }
 
 /// Marks deliveries as permanently in the conversation. `false`: the mark could not be stored yet, and they are offered
@@ -104,265 +53,24 @@ pub async fn mark_delivered(
     service.blocking(move |service| mark(service, &view, &ids)).await
 }
 
-/// Marks deliveries and decides what happens to the files of their runs. Returns whether the marks were stored. Blocks.
-fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) -> bool {
-    if ids.is_empty() {
-        return true;
-    }
-    // A question says nothing about whether the end of its run was delivered.
-    tracing::info!(
-        target: "delivery", session = view.session(), ?ids,
-        "the conversation contains the results"
-    );
-    let (questions, ends): (Vec<_>, Vec<_>) = ids.iter().cloned().partition(|id| is_question_id(id));
-    let (_, has_stored_questions) = service.repository.mark_delivered(&questions);
-    let (runs, has_stored_ends) = service.repository.mark_delivered(&ends);
-    for run in runs {
-        service.retention.after_delivery(run, &view.scope.context);
-    }
-    service.registry.notify();
-    has_stored_ends && has_stored_questions
-}
-
-/// Waits, for a pi about to exit, until no run of the conversation is live and its listener has received every end. Runs still
-/// live after `limit` (default: `background.headlessWaitMs`) are ended, except detached ones.
-pub async fn until_settled(service: &BackgroundService, view: &ConversationView, limit: Option<Duration>) {
-    until(service, view, limit, false).await;
-}
-
-/// Does the same as [`until_settled`], but also ends once a run has asked the conversation since the last time that
-/// this ended so. Returns true in that case.
-pub async fn until_settled_or_asked(
-    service: &BackgroundService,
-    view: &ConversationView,
-    limit: Option<Duration>,
-) -> bool {
-    until(service, view, limit, true).await
-}
-
-async fn until(
-    service: &BackgroundService,
-    view: &ConversationView,
-    limit: Option<Duration>,
-    or_asked: bool,
-) -> bool {
-    let limit = if limit.is_some() {
-        limit
-    } else {
-        let ConversationScope { cwd, context, .. } = view.scope.clone();
-        let loaded = blocking(move || load_config(&cwd, &context)).await;
-        loaded.map(|loaded| loaded.config).unwrap_or_default().background.headless_wait
-    };
-    let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let mut runs_changed = service.registry.changes();
-    let mut view_changed = view.changes();
-    loop {
-        if or_asked && view.take_asked() {
-            return true;
-        }
-        let is_overdue = deadline.is_some_and(|deadline| deadline <= Instant::now());
-        let live = service.registry.of_session(Some(view.session()));
-        if is_overdue {
-            for live in &live {
-                live.end(EndReason::Waited(limit.unwrap_or_default()));
-            }
-        }
-        // The order matters: an ended run with a host process must be pending before it stops being waited for.
-        let is_waiting = view.waits_for_host_processes();
-        let is_settled = live.is_empty() && view.outbox.is_settled(STORE_TIMEOUT);
-        if view.outbox.is_closed() || (is_settled && (is_overdue || !is_waiting)) {
-            return false;
-        }
-        let next = match deadline {
-            Some(deadline) if is_overdue => Some(deadline + EXIT_TIMEOUT),
-            deadline => deadline,
-        };
-        select! {
-            biased;
-            changed = runs_changed.changed() => if changed.is_err() { return false },
-            changed = view_changed.changed() => if changed.is_err() { return false },
-            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => if is_overdue { return false },
-        }
+/// Hands a delivery that this process has claimed to its conversation, which reads the store again. If it was closed in the
+/// meantime, its next view gets the delivery.
+pub(super) async fn queue(service: &Arc<BackgroundService>, session: &str, delivery: Option<Delivery>) {
+    if let Some(undelivered) = service.conversations.queue_delivery(session, delivery) {
+        service.blocking(move |service| service.store.release(&[undelivered.id])).await;
     }
 }
 
-/// Sends events to the listener of a view while the view is open.
-async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut listener: impl Listener) {
-    let mut runs_changed = service.registry.changes();
-    let mut diff = RunDiff::default();
-    let mut throttle = EventThrottle::default();
-    let mut stored = Vec::new();
-    let mut failures = 0;
-    while !view.outbox.is_closed() {
-        refresh(&service, &view, &mut stored).await;
-        let pending = view.outbox.pending();
-        let (message, batch) = next_message(&service, &view, pending).await;
-        let runs = service.with_hosted(stored.clone(), Some(view.session()));
-        let mut event = diff.changes(runs.into_iter().map(brief).collect());
-        event.run_events = throttle.select(&event, Instant::now());
-        if let Some(runs) = &event.runs {
-            view.set_runs(runs);
-        }
-        // After the message, so that a notice about its runs arrives with it.
-        let notices = service.repository.take_notices();
-        event.notices.clone_from(&notices.notices);
-        event.message = message;
-        if view.outbox.is_closed() {
-            // The closing has already released the deliveries of this event.
-            return;
-        }
-        let ack = if event == BackgroundEvent::default() {
-            Ack::Accepted
-        } else {
-            select! {
-                biased;
-                // A listener may take long; a closed conversation does not wait for it.
-                () = view.closed() => return,
-                ack = listener.notify(event).instrument(batch.span.clone()) => ack,
-            }
-        };
-        if ack != Ack::Accepted {
-            tracing::warn!(
-                target: "delivery", parent: &batch.span, session = view.session(), ?ack,
-                "the conversation does not take an event"
-            );
-        }
-        failures = if ack == Ack::Rejected { failures + 1 } else { 0 };
-        if ack == Ack::Closed || failures >= MAX_FAILURES {
-            return close_conversation(&service, &view).await;
-        }
-        if ack == Ack::Accepted {
-            notices.mark_delivered();
-            if batch.deliveries.iter().any(is_question) {
-                view.note_asked();
-            }
-        }
-        // Only now, because `until_settled` waits until the listener has received the deliveries.
-        if ack == Ack::Rejected {
-            if !batch.deliveries.is_empty() {
-                view.outbox.put_back(batch.deliveries);
-            }
-        } else if let (true, Some(pending)) = (batch.is_all, pending) {
-            view.outbox.clear_pending(pending);
-        }
-        view.notify();
-        select! {
-            biased;
-            () = view.closed() => return,
-            () = sleep(INTERVAL * (1 + failures)) => {}
-        }
-        let result = view.outbox.pending().map(|pending| pending.since + BATCH_DELAY);
-        let deadline = result.into_iter().chain(throttle.next()).min();
-        select! {
-            biased;
-            () = view.closed() => return,
-            changed = runs_changed.changed() => if changed.is_err() { return },
-            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => {}
-        }
-    }
-}
-
-/// Reads the runs from the store again if they have changed.
-async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stored: &mut Vec<RunRecord>) {
-    if view.take_stale() {
-        restore_if_replaced(service).await;
-        let session = view.session().to_owned();
-        let all = service.blocking(move |service| service.all_stored(Some(&session))).await;
-        view.set_ended(all.iter().filter(|run| !run.is_live()));
-        let mut runs = all;
-        // The list has live runs and the newest others. A run that has ended is shown as ended before it leaves the list.
-        let mut unlisted = view.runs();
-        unlisted.retain(|run| {
-            run.is_live() && !run.is_foreground && runs.iter().all(|listed| listed.key != run.key)
-        });
-        let keys: Vec<_> = unlisted.into_iter().map(|run| run.key).collect();
-        if !keys.is_empty() {
-            let read_runs = move |service: &BackgroundService| {
-                keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
-            };
-            runs.extend(service.blocking(read_runs).await);
-        }
-        *stored = runs.into_iter().map(brief).collect();
-        view.note_stored(stored);
-    }
-}
-
-/// Returns the interrupted runs of a message that can be resumed. `None` if there are none, or if
-/// `background.onRestart` is `tell`, which only delivers their ends.
-async fn restart_of(
-    service: &Arc<BackgroundService>,
-    view: &ConversationView,
-    runs: &[RunRecord],
-) -> Option<Restart> {
-    let mut keys: Vec<_> = runs.iter().filter(|run| run.can_restart()).map(|run| run.key.clone()).collect();
-    // A message may have several ends of one run.
-    keys.sort_unstable();
-    keys.dedup();
-    if keys.is_empty() {
-        return None;
-    }
-    let ConversationScope { cwd, context, .. } = view.scope.clone();
-    let loaded = service.blocking(move |_| load_config(&cwd, &context)).await;
-    let mode = loaded.ok()?.config.background.on_restart;
-    (mode != OnRestart::Notify).then_some(Restart { mode, keys })
-}
-
-/// Names a transcript that was archived between the end of its run and the delivery by its current path.
-fn with_current_path(mut body: DeliveryBody, run: Option<&RunRecord>) -> DeliveryBody {
-    let current = run.and_then(|run| run.transcript.as_deref());
-    if let Some((before, current)) = current.and_then(|path| Some((path_before_archiving(path)?, path))) {
-        for text in [Some(&mut body.stats), body.result.as_mut()].into_iter().flatten() {
-            *text = text.replace(&*before.to_string_lossy(), &current.to_string_lossy());
-        }
-    }
-    body
-}
-
-/// The deliveries of one message.
-struct Batch {
-    deliveries: Vec<Delivery>,
-    /// The events of its delivery carry the ids of its deliveries and runs.
-    span: Span,
-    /// True if it contained all deliveries when it was made.
-    is_all: bool,
-}
-
-impl Batch {
-    fn new(deliveries: Vec<Delivery>, is_all: bool) -> Self {
-        let span = if deliveries.is_empty() {
-            Span::none()
-        } else {
-            let runs: Vec<_> = deliveries.iter().map(|delivery| RunId::of_key(&delivery.key)).collect();
-            let runs = runs.iter().map(|id| &**id).collect::<Vec<_>>();
-            let deliveries = deliveries.iter().map(|delivery| &*delivery.id).collect::<Vec<_>>();
-            tracing::info_span!(target: "delivery", "delivery", ?runs, ?deliveries)
-        };
-        Self { deliveries, span, is_all }
-    }
-
-    fn none() -> Self {
-        Self::new(Vec::new(), false)
-    }
-}
-
-/// The message that is due, if any, with its deliveries.
-async fn next_message(
+/// Claims what the store has for a conversation, and hands out at most `limit` deliveries. Also returns whether the store has said
+/// which there are. `None`: the conversation is closed.
+pub(super) async fn claim(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
-    pending: Option<Pending>,
-) -> (Option<DeliveryMessage>, Batch) {
-    let Some(Pending { since, .. }) = pending else { return (None, Batch::none()) };
-    let others_run = view.has_detached() || !service.registry.of_session(Some(view.session())).is_empty();
-    if others_run && since.elapsed() < BATCH_DELAY && !view.outbox.has_question() {
-        tracing::debug!(
-            target: "delivery", reason = "other runs may end within two seconds",
-            "results wait for each other"
-        );
-        return (None, Batch::none());
-    }
+    limit: usize,
+) -> Option<(Vec<Delivery>, bool)> {
     let asking = Arc::clone(view);
     let claim = service.blocking(move |service| {
-        let (mut claimed, is_all) = service.repository.claim_deliveries(asking.session());
+        let (mut claimed, is_all) = service.store.claim_deliveries(asking.session());
         // The pi that delivered them died before it could confirm that.
         let contained = asking.contained(&claimed);
         claimed.retain(|delivery| !contained.contains(&delivery.id));
@@ -374,53 +82,56 @@ async fn next_message(
     });
     let (mut claimed, is_all) = claim.await;
     view.outbox.note_answer(is_all);
-    let Some(deliveries) = view.outbox.hand_out(&mut claimed, MAX_BATCH) else {
-        let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
-        service.blocking(move |service| service.repository.release(&ids)).await;
-        return (None, Batch::none());
-    };
-    // If the store cannot say whether there are more, it is asked again. This batch is delivered in the meantime.
-    let batch = Batch::new(deliveries, is_all);
-    if batch.deliveries.is_empty() {
-        return (None, batch);
+    if let Some(deliveries) = view.outbox.hand_out(&mut claimed, limit) {
+        return Some((deliveries, is_all));
     }
-    let span = batch.span.clone();
-    let message = message_of(service, view, &batch.deliveries).instrument(span).await;
-    (Some(message), batch)
+    let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
+    service.blocking(move |service| service.store.release(&ids)).await;
+    None
 }
 
-/// The message with these deliveries.
-async fn message_of(
-    service: &Arc<BackgroundService>,
-    view: &Arc<ConversationView>,
-    deliveries: &[Delivery],
-) -> DeliveryMessage {
-    let delivery_ids = deliveries.iter().map(|delivery| delivery.id.clone()).collect();
-    tracing::info!(
-        target: "delivery", session = view.session(), ids = ?delivery_ids,
-        "results are handed to the conversation"
-    );
-    // Questions come alone.
-    let questions: Vec<_> =
-        deliveries.iter().filter(|delivery| is_question(delivery)).filter_map(RunQuestion::read).collect();
-    if !questions.is_empty() {
-        let text = questions_text(&questions, now_ms());
-        let triggers_turn = questions.iter().any(|question| question.triggers_turn);
-        return DeliveryMessage::new(delivery_ids, Vec::new(), questions, text, triggers_turn);
+/// Withdraws a question of a run: it counts as delivered, wherever it is.
+pub(super) async fn withdraw(service: &Arc<BackgroundService>, live: &LiveRun, id: String) {
+    // The question may still be on its way into the store.
+    let writing = Arc::clone(&live.writing).lock_owned().await;
+    if let Some(view) = service.conversations.get(&live.record().session) {
+        view.outbox.mark_delivered(std::slice::from_ref(&id));
     }
-    let keys: Vec<_> = deliveries.iter().map(|delivery| delivery.key.clone()).collect();
-    let runs = service.blocking(move |service| {
-        keys.iter().filter_map(|key| service.repository.run(key)).collect::<Vec<_>>()
+    let withdraw = service.blocking(move |service| {
+        service.store.mark_delivered(&[id]);
+        drop(writing);
     });
-    let home = view.scope.context.home.as_deref();
-    let runs = runs.await;
-    let body = |delivery: &Delivery| {
-        let run = runs.iter().find(|run| run.key == delivery.key);
-        with_current_path(DeliveryBody::read(delivery), run).near_home(home)
-    };
-    let bodies: Vec<_> = deliveries.iter().map(body).collect();
-    let restart = restart_of(service, view, &runs).await;
-    let triggers_turn = bodies.iter().any(|body| body.triggers_turn);
-    let message = DeliveryMessage::new(delivery_ids, runs, questions, message(&bodies), triggers_turn);
-    DeliveryMessage { restart, ..message }
+    withdraw.await;
+    service.registry.notify();
+}
+
+/// Marks deliveries and decides what happens to the files of their runs. Returns whether the marks were stored. Blocks.
+fn mark(service: &BackgroundService, view: &ConversationView, ids: &[String]) -> bool {
+    if ids.is_empty() {
+        return true;
+    }
+    // A question says nothing about whether the end of its run was delivered.
+    tracing::info!(
+        target: "delivery", session = view.session(), ?ids,
+        "the conversation contains the results"
+    );
+    let (questions, ends): (Vec<_>, Vec<_>) = ids.iter().cloned().partition(|id| is_question_id(id));
+    let (_, has_stored_questions) = service.store.mark_delivered(&questions);
+    let (runs, has_stored_ends) = service.store.mark_delivered(&ends);
+    for run in runs {
+        service.store.after_delivery(run, &view.scope.context);
+    }
+    service.registry.notify();
+    has_stored_ends && has_stored_questions
+}
+
+/// Returns true if no one waits for an answer any more: the time is up, the run has ended, or this process hosts the
+/// run and has closed the question.
+fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool {
+    let has_ended = RunQuestion::read(delivery).is_none_or(|question| question.ends_ms <= now_ms());
+    has_ended
+        || match service.registry.get(&delivery.key) {
+            Some(live) => !live.question.is(&delivery.id),
+            None => service.store.run(&delivery.key).is_none_or(|run| !run.is_live()),
+        }
 }

@@ -1,11 +1,19 @@
-//! The end of a run: its final record and the delivery for its conversation.
+//! The end of a run: its final record and the delivery for its conversation. Every end passes through [`settle`], whoever gets it
+//! and whichever process has hosted the run.
 
+use std::path::Path;
+use std::sync::Arc;
+
+use super::conversation::delivery_ids::end_id;
+use super::deliver::queue;
 use super::live_run::{EndReason, LiveRun};
+use super::service::BackgroundService;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
-    ANNOUNCE_SKIP, Announcement, BackgroundStatus, Cleanup, RunOutcome, RunRecord, SandboxReport,
-    SingleResult, ToolResult, changes_summary, must_be_delivered,
+    ANNOUNCE_SKIP, Announcement, BackgroundStatus, CallSettings, Cleanup, RunOutcome, RunRecord,
+    SandboxReport, SingleResult, ToolResult, blocking, changes_summary, must_be_delivered,
 };
+use crate::transcript::{last_text, session_id};
 use agents::Network;
 use agents::config::Config;
 use sanitizer::figures::millis;
@@ -22,11 +30,116 @@ const NOTHING_ANNOUNCED: &str = "the sub-agent has nothing to announce";
 /// The maximum number of diagnostics that are kept for each run.
 const MAX_NOTES: usize = 16;
 
+/// The process that has hosted a run.
+pub(super) enum HostedBy {
+    /// This process. The run is in the registry.
+    This(Arc<LiveRun>),
+    /// The dead process with this id.
+    Dead(String),
+}
+
+/// Ends a run hosted by this process. Its conversation gets the end, unless a call has waited for it.
+pub(super) async fn finish(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, result: &ToolResult) {
+    let transcript = result.details.results.first().and_then(|single| single.session_file.clone());
+    let child_session = blocking(move || session_id(Path::new(&transcript?)).ok().flatten()).await;
+    let Ending { run, delivery } = Ending::of_result(live, result, child_session);
+    settle(service, run, delivery, HostedBy::This(Arc::clone(live))).await;
+}
+
+/// Ends the runs of dead processes, with their answers so far.
+pub(super) async fn adopt_orphans(service: &Arc<BackgroundService>) {
+    // Only a conversation knows which secrets a text must not contain, so the runs wait until one is open.
+    let Some(view) = service.conversations.any() else { return };
+    let orphans = service.blocking(|service| service.store.orphans()).await;
+    let is_any = !orphans.is_empty();
+    for (run, process) in orphans {
+        tracing::warn!(
+            target: "delivery", run = %run.run_id, process, reason = "its process has ended",
+            "a run is adopted as interrupted"
+        );
+        let context = Arc::clone(&view.scope.context);
+        let end = blocking(move || {
+            let settings = CallSettings::read(&run.cwd, &context);
+            let sanitizer = settings.sanitizer();
+            let transcript = run.transcript.as_deref();
+            let partial = transcript.and_then(|transcript| last_text(transcript, sanitizer).ok().flatten());
+            let child_session = || session_id(transcript?).ok().flatten();
+            let child_session_id = run.child_session_id.clone().or_else(child_session);
+            Ending::of_orphan(RunRecord { child_session_id, ..run }, partial, &settings.config())
+        });
+        let Ending { run, delivery } = end.await;
+        settle(service, run, delivery, HostedBy::Dead(process)).await;
+    }
+    if is_any {
+        // Once for all of them, so that one message has their ends.
+        service.invalidate(true);
+    }
+}
+
+/// Stores a run with its delivery, both or neither, and hands the delivery to its conversation if that is open here: the end of
+/// a run, or a question of a live one. An ended run leaves the registry only after its end is stored and, if its conversation
+/// is open here, pending there. Does nothing if another process has ended the run of a dead process before.
+pub(super) async fn settle(
+    service: &Arc<BackgroundService>,
+    run: RunRecord,
+    delivery: Option<Delivery>,
+    host: HostedBy,
+) {
+    let is_silent = delivery.is_none();
+    let has_ended = !run.is_live();
+    if has_ended {
+        tracing::info!(
+            target: "delivery", run = %run.run_id, status = ?run.outcome, session = %run.session, is_silent,
+            "the end of a run is stored"
+        );
+    }
+    let (live, process) = match host {
+        HostedBy::This(live) => (Some(live), None),
+        HostedBy::Dead(process) => (None, Some(process)),
+    };
+    // Nothing writes an older state later.
+    let writing = match &live {
+        Some(live) => Some(Arc::clone(&live.writing).lock_owned().await),
+        None => None,
+    };
+    // Its own conversation takes precedence over other processes that have the same conversation open.
+    let is_claimed = !is_silent && live.is_some() && service.conversations.is_open(&run.session);
+    let (stored, settled) = (run.clone(), live.clone());
+    let write = service.blocking(move |service| {
+        match &process {
+            None => service.store.put_with(&stored, delivery.as_ref(), is_claimed),
+            Some(process) if !service.store.adopt(&stored, process, delivery.as_ref()) => return None,
+            Some(_) => {}
+        }
+        if has_ended && stored.is_detached {
+            service.store.snapshots.remove(&stored.key);
+        }
+        if has_ended && let Some(live) = settled {
+            // Only now: an end that is shown before it is stored is another one if this process is killed in between.
+            live.change(|run| *run = stored);
+        }
+        drop(writing);
+        Some(delivery)
+    });
+    let Some(delivery) = write.await else { return };
+    // The order matters: a run that is neither live nor pending would count as delivered.
+    queue(service, &run.session, delivery.filter(|_| is_claimed)).await;
+    if has_ended && let Some(live) = &live {
+        service.registry.remove(live);
+    }
+    if has_ended && is_silent && run.cleanup == Cleanup::Delete {
+        service.blocking(move |service| service.store.archive(&run)).await;
+    }
+    if live.is_some() {
+        service.invalidate(!is_silent && !is_claimed);
+    }
+}
+
 /// The final record of a run and its delivery.
-pub(super) struct Ending {
-    pub run: RunRecord,
+struct Ending {
+    run: RunRecord,
     /// `None`: the child asked for no announcement, or a call has waited for the result.
-    pub delivery: Option<Delivery>,
+    delivery: Option<Delivery>,
 }
 
 /// The facts about the end of a run that its record does not have.
@@ -53,13 +166,7 @@ struct End<'a> {
 
 impl Ending {
     /// Returns the end of a run hosted by this process. The run stays live until its end is stored.
-    pub(super) fn of_result(
-        live: &LiveRun,
-        result: &ToolResult,
-        config: &Config,
-        child_session_id: Option<String>,
-        setup_notes: &[String],
-    ) -> Self {
+    fn of_result(live: &LiveRun, result: &ToolResult, child_session_id: Option<String>) -> Self {
         let single = result.details.results.first();
         let outcome = single.map_or(RunOutcome::Failed, |single| single.outcome);
         let error = single.and_then(|single| single.error.clone()).or_else(|| {
@@ -113,17 +220,17 @@ impl Ending {
                 (None, Some(single)) => single.next_step,
                 _ => outcome.next_step(),
             },
-            notes: run.notes.iter().filter(|note| !setup_notes.contains(note)).cloned().collect(),
+            notes: run.notes.iter().filter(|note| !live.setup_notes().contains(note)).cloned().collect(),
             // A user who stops a run, or opens a conversation with interrupted runs, decides how to continue.
             triggers_turn: outcome != RunOutcome::Interrupted && reason != Some(EndReason::Stopped),
             // A child cannot hide changes that wait on a branch, or files that run code later.
             is_silent: is_success && is_skipped && !result.details.results.iter().any(must_be_delivered),
         };
-        Self::new(run, end, config)
+        Self::new(run, end, &live.config)
     }
 
     /// The end of a run whose host has died, with the answer so far.
-    pub(super) fn of_orphan(run: RunRecord, partial: Option<String>, config: &Config) -> Self {
+    fn of_orphan(run: RunRecord, partial: Option<String>, config: &Config) -> Self {
         let resumable = format!(
             "it is not restarted automatically; `/subagents resume {}` continues its session",
             run.run_id
@@ -184,7 +291,7 @@ impl Ending {
         };
         // A call that has waited has the result.
         let delivery = (!end.is_silent && !run.is_foreground).then(|| Delivery {
-            id: delivery_id(&run),
+            id: end_id(&run),
             session: run.session.clone(),
             key: run.key.clone(),
             body: serde_json::to_string(&body).expect("texts and numbers are JSON"),
@@ -192,12 +299,6 @@ impl Ending {
         });
         Self { run, delivery }
     }
-}
-
-/// Returns the id of the delivery of a run's end. If the disk was full, a process can find the run unfinished although
-/// its end was delivered. It then uses the same id.
-fn delivery_id(run: &RunRecord) -> String {
-    format!("{}-{}", run.key, run.times_resumed)
 }
 
 /// The outcome and error of a run that was aborted because its host ended it.
@@ -290,10 +391,10 @@ mod tests {
 
     #[test]
     fn a_result_without_a_run_has_the_reason() {
-        let live = LiveRun::new(RunRecord::default(), &supervisor::Cancel::new());
+        let live = LiveRun::new(RunRecord::default(), Config::default(), &supervisor::Cancel::new());
         let details = crate::run::RunDetails::single("1a2b3c4d");
         let refused = ToolResult { text: "no such agent".to_owned(), is_error: true, usage: None, details };
-        let ending = Ending::of_result(&live, &refused, &Config::default(), None, &[]);
+        let ending = Ending::of_result(&live, &refused, None);
         assert!(
             !ending.run.is_live() && live.record().is_live(),
             "the live run ends only once its end is stored"

@@ -6,16 +6,15 @@
 //! and its end is delivered. One lock decides whether the call or the conversation gets the end.
 
 use std::convert::Infallible;
-use std::path::Path;
 use std::sync::Arc;
 
-use tokio::sync::watch;
 use uuid::Uuid;
 
-use super::drive::{finish, store_changes};
-use super::ending::Ending;
-use super::live_run::LiveRun;
+use super::drive::store_changes;
+use super::ending::finish;
+use super::live_run::{LiveRun, ResultOwner};
 use super::question::ConversationCallbacks;
+use super::registry::Registration;
 use super::service::{BackgroundService, background};
 use super::spawn::{SpawnRefusal, max_runs, refusal, too_many};
 use super::watch::watch_others;
@@ -23,11 +22,10 @@ use crate::orchestrate::admission::Queued;
 use crate::orchestrate::background_move::MoveError;
 use crate::orchestrate::call::Call;
 use crate::run::{
-    AdmittedRun, Control, HostCallbacks, Progress, RunRecord, RunSpec, RunState, ToolResult, blocking,
+    AdmittedRun, Control, HostCallbacks, HostContext, Progress, RunRecord, RunState, ToolResult, blocking,
     find_agents, is_allowed,
 };
-use crate::transcript::session_id;
-use agents::config::{Config, OnExit};
+use agents::config::OnExit;
 use sanitizer::figures::millis;
 use store::now_ms;
 use supervisor::{Cancel, CancelReason};
@@ -39,31 +37,16 @@ const TASK_BYTES: usize = 4 * 1024;
 const NOT_DETACHED: &str =
     "it still ends with this pi: `background.onExit` applies to runs that start in the background";
 
-/// The receiver of a run's end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::orchestrate) enum ResultOwner {
-    Call,
-    Conversation,
-    /// The call has it.
-    NoOne,
-}
-
 /// A run that a call waits for, until it is moved to the background. It leaves the list when it has ended, or is dropped.
-pub(in crate::orchestrate) struct ForegroundRun {
+pub(crate) struct ForegroundRun {
     service: Arc<BackgroundService>,
-    live: Arc<LiveRun>,
-    config: Config,
-    /// Ends the run as long as its call waits.
-    call: Cancel,
-    setup_notes: Vec<String>,
-    spec: Arc<RunSpec>,
-    owner: tokio::sync::Mutex<ResultOwner>,
-    moved: watch::Sender<bool>,
+    registration: Registration,
+    context: Arc<HostContext>,
 }
 
 /// Runs it as soon as it is admitted. `listed` is its entry in the list of runs, if its call belongs to a conversation.
 /// `show` gets its progress.
-pub(in crate::orchestrate) async fn run_listed(
+pub(crate) async fn run_listed(
     listed: Option<Arc<ForegroundRun>>,
     queued: Queued,
     ready: AdmittedRun,
@@ -81,91 +64,84 @@ pub(in crate::orchestrate) async fn run_listed(
 
 impl ForegroundRun {
     /// Lists a run of a call that belongs to a conversation.
-    pub(in crate::orchestrate) async fn list(ready: &AdmittedRun, call: &Call) -> Option<Arc<Self>> {
+    pub(crate) async fn list(ready: &AdmittedRun, call: &Call) -> Option<Arc<Self>> {
         let record = record(ready)?;
         let agent_dir = ready.spec.context.agent_dir.clone();
         let service = blocking(move || background(&agent_dir)).await;
-        let live = Arc::new(LiveRun::of_call(record, call));
+        let live = LiveRun::of_call(record, ready.resolved.base_config().clone(), call);
         live.note_prepared(ready);
-        service.registry.list(&live);
+        let registration = service.registry.list(&Arc::new(live));
         service.registry.notify();
-        Some(Arc::new(Self {
-            service,
-            live,
-            config: ready.resolved.base_config().clone(),
-            call: call.control.cancel.clone(),
-            setup_notes: ready.notes().to_vec(),
-            spec: Arc::clone(&ready.spec),
-            owner: tokio::sync::Mutex::new(ResultOwner::Call),
-            moved: watch::Sender::new(false),
-        }))
+        Some(Arc::new(Self { service, registration, context: Arc::clone(&ready.spec.context) }))
+    }
+
+    fn live(&self) -> &Arc<LiveRun> {
+        &self.registration.live
     }
 
     /// Runs it as soon as it is admitted. [`Self::end`] then decides who gets its result.
-    pub(in crate::orchestrate) async fn work(
+    pub(crate) async fn work(
         &self,
         queued: Queued,
         ready: AdmittedRun,
         callbacks: &dyn HostCallbacks,
         show: &mut (dyn FnMut(Progress) + Send),
     ) -> ToolResult {
+        let live = self.live();
         let id = ready.id().clone();
         // A run that continues with the next step of a chain keeps the id of its receipt.
-        let is_named = !self.live.is_foreground();
+        let is_named = !live.is_foreground();
         let mut listed = |progress: Progress| {
-            self.live.update(&progress);
+            live.update(&progress);
             if !is_named {
-                self.live.change(|run| run.run_id = id.get().into());
+                live.change(|run| run.run_id = id.get().into());
             }
             self.service.registry.notify();
             show(progress);
         };
         // Once it is moved to the background, its conversation is asked.
-        let callbacks = &ConversationCallbacks {
-            service: &self.service,
-            live: &self.live,
-            host: callbacks,
-            triggers_turn: self.config.announce.trigger_turn,
-        };
+        let callbacks = &ConversationCallbacks { service: &self.service, live, host: callbacks };
         tokio::select! {
             biased;
-            result = queued.run(ready, callbacks, &self.live.control, &mut listed) => result,
-            never = self.follow_call() => match never {},
+            result = queued.run(ready, callbacks, &live.control, &mut listed) => result,
+            never = self.follow_call(live.cancel()) => match never {},
             never = self.store_after_move() => match never {},
         }
     }
 
     /// Decides who gets the end of the run. The call gets it at once. If the conversation gets it, the caller must
     /// [deliver](Self::deliver) it, for a chain after the remaining steps.
-    pub(in crate::orchestrate) async fn end(&self, result: &mut ToolResult) -> ResultOwner {
-        let mut owner = self.owner.lock().await;
-        if *owner == ResultOwner::Call {
-            *owner = ResultOwner::NoOne;
+    pub(crate) async fn end(&self, result: &mut ToolResult) -> ResultOwner {
+        let live = self.live();
+        let _deciding = live.deciding.lock().await;
+        let owner = *live.owner.borrow();
+        if owner == ResultOwner::Call {
+            live.owner.send_replace(ResultOwner::NoOne);
             let run_id = self.store_ended(result).await;
             for single in &mut result.details.results {
                 single.run_id.clone_from(&run_id);
             }
-            self.service.registry.remove_this(&self.live);
+            self.service.registry.remove(live);
             return ResultOwner::Call;
         }
         for single in &result.details.results {
-            self.live.change(|run| {
+            live.change(|run| {
                 run.progress.context = single.context.or(run.progress.context);
                 run.note_used(&single.usage, single.resources.as_ref());
             });
         }
-        *owner
+        owner
     }
 
     /// Delivers the end of a moved run to its conversation.
-    pub(in crate::orchestrate) async fn deliver(&self, result: &ToolResult) {
-        finish(&self.service, &self.live, result, &self.config, &self.setup_notes).await;
+    pub(crate) async fn deliver(&self, result: &ToolResult) {
+        finish(&self.service, self.live(), result).await;
     }
 
     /// Continues with the next step of a chain that was moved to the background, under the same key.
-    pub(in crate::orchestrate) async fn continue_with(&self, step: &AdmittedRun, label: String) {
-        self.live.note_prepared(step);
-        self.live.change(|run| {
+    pub(crate) async fn continue_with(&self, step: &AdmittedRun, label: String) {
+        self.live().note_prepared(step);
+        self.live().change(|run| {
             run.agent.clone_from(&step.resolved.agent.name);
             run.task = step.shown_task(TASK_BYTES);
             run.cwd.clone_from(&step.spec.cwd);
@@ -177,32 +153,29 @@ impl ForegroundRun {
             // The artifacts of the previous step belong to another agent.
             (run.transcript, run.directory) = (None, None);
         });
-        self.service.store(&self.live).await;
+        self.service.save(self.live()).await;
         self.service.registry.notify();
     }
 
-    /// Returns the token whose cancellation ends it: the call's token while the call waits, then its own, which its
-    /// conversation and its host cancel.
-    pub(in crate::orchestrate) fn cancel(&self) -> &Cancel {
-        if self.live.is_foreground() { &self.call } else { &self.live.control.cancel }
+    /// Returns the token whose cancellation ends it.
+    pub(crate) fn cancel(&self) -> &Cancel {
+        self.live().cancel()
     }
 
     /// Returns the reason why it may not continue in the background, or why `others`, the agents of the following steps, may not.
     /// `before_it` is the number of runs that are moved before this one.
-    pub(in crate::orchestrate) async fn refusal(
-        &self,
-        others: &[String],
-        before_it: usize,
-    ) -> Option<SpawnRefusal> {
+    pub(crate) async fn refusal(&self, others: &[String], before_it: usize) -> Option<SpawnRefusal> {
         let hosted = self.service.registry.len() + before_it;
-        let config = self.config.clone();
-        let spec = Arc::clone(&self.spec);
-        let agents = [&[self.live.record().agent], others].concat();
+        let live = Arc::clone(self.live());
+        let context = Arc::clone(&self.context);
+        let RunRecord { agent, cwd, .. } = live.record();
+        let agents = [&[agent], others].concat();
         let check = move || {
-            let catalog = find_agents(&spec.cwd, &spec.context, &config);
+            let config = &live.config;
+            let catalog = find_agents(&cwd, &context, config);
             agents
                 .iter()
-                .find_map(|agent| refusal(&config, agent, is_allowed(&config, &catalog, agent), hosted))
+                .find_map(|agent| refusal(config, agent, is_allowed(config, &catalog, agent), hosted))
         };
         blocking(check).await
     }
@@ -212,83 +185,73 @@ impl ForegroundRun {
     /// # Errors
     ///
     /// With the reason why its call keeps waiting.
-    pub(in crate::orchestrate) async fn move_to_background(
-        &self,
-        label: Option<String>,
-    ) -> Result<RunRecord, MoveError> {
-        let mut owner = self.owner.lock().await;
-        match *owner {
-            ResultOwner::Conversation => return Ok(self.live.record()),
+    pub(crate) async fn move_to_background(&self, label: Option<String>) -> Result<RunRecord, MoveError> {
+        let live = self.live();
+        let config = &live.config;
+        let _deciding = live.deciding.lock().await;
+        let owner = *live.owner.borrow();
+        match owner {
+            ResultOwner::Conversation => return Ok(live.record()),
             ResultOwner::NoOne => return Err(MoveError::Ended),
-            ResultOwner::Call if self.live.is_ending() => return Err(MoveError::Ending),
+            ResultOwner::Call if live.is_ending() => return Err(MoveError::Ending),
             ResultOwner::Call => {}
         }
         // From here on the end of the call does not end the run.
         let change = |run: &mut RunRecord| {
             run.label = label;
-            if self.config.background.on_exit == OnExit::Keep {
+            if config.background.on_exit == OnExit::Keep {
                 run.notes = vec![NOT_DETACHED.to_owned()];
             }
         };
-        if !self.service.registry.move_to_background(&self.live, max_runs(&self.config), change) {
-            return Err(too_many(&self.config).into());
+        if !self.service.registry.move_to_background(live, max_runs(config), change) {
+            return Err(too_many(config).into());
         }
-        self.service.store(&self.live).await;
-        let key = self.live.key();
-        if self.service.repository.is_in_memory(&key) {
-            self.service.repository.forget(&key);
-            self.live.change(|run| run.is_foreground = true);
+        self.service.save(live).await;
+        let key = live.key();
+        if self.service.store.is_in_memory(&key) {
+            self.service.store.forget(&key);
+            live.change(|run| run.is_foreground = true);
             return Err(MoveError::NoStore);
         }
-        *owner = ResultOwner::Conversation;
-        self.moved.send_replace(true);
+        live.owner.send_replace(ResultOwner::Conversation);
         self.service.invalidate(false);
         watch_others(&self.service);
-        Ok(self.live.record())
+        Ok(live.record())
     }
 
     /// Ends the run with its call, unless it was moved to the background before.
-    async fn follow_call(&self) -> Infallible {
-        let reason = self.call.cancelled().await;
+    async fn follow_call(&self, call: &Cancel) -> Infallible {
+        let reason = call.cancelled().await;
         self.unless_moved().await;
-        self.live.control.cancel.cancel(reason);
-        self.call.shut_down().await;
+        self.live().control.cancel.cancel(reason);
+        call.shut_down().await;
         self.unless_moved().await;
-        self.live.control.cancel.cancel(CancelReason::Shutdown);
+        self.live().control.cancel.cancel(CancelReason::Shutdown);
         std::future::pending().await
     }
 
     /// Resolves at once while a call waits for it, and never once it was moved to the background.
     async fn unless_moved(&self) {
-        if self.live.watch().wait_for(|run| run.is_foreground).await.is_err() {
+        if self.live().watch().wait_for(|run| run.is_foreground).await.is_err() {
             std::future::pending::<()>().await;
         }
     }
 
     async fn store_after_move(&self) -> Infallible {
-        let _ = self.moved.subscribe().wait_for(|is_so| *is_so).await;
-        store_changes(&self.service, &self.live).await
+        let mut owner = self.live().owner.subscribe();
+        let _ = owner.wait_for(|owner| *owner == ResultOwner::Conversation).await;
+        store_changes(&self.service, self.live()).await
     }
 
     /// Stores a run that has begun and returns its id, which finds the run from now on.
     async fn store_ended(&self, result: &ToolResult) -> Option<String> {
-        let session = result.details.results.first()?.session_file.clone();
-        if session.is_none() {
+        let live = self.live();
+        if result.details.results.first()?.session_file.is_none() {
             // A run that never began has done nothing, so no one looks for it.
-            self.live.record().started_ms?;
+            live.record().started_ms?;
         }
-        let child_session = blocking(move || session_id(Path::new(&session?)).ok().flatten()).await;
-        let Ending { run, .. } = Ending::of_result(&self.live, result, &self.config, child_session, &[]);
-        let run_id = run.run_id.clone();
-        self.service.blocking(move |service| service.repository.put(&run)).await;
-        self.service.invalidate(false);
-        Some(run_id)
-    }
-}
-
-impl Drop for ForegroundRun {
-    fn drop(&mut self) {
-        self.service.registry.remove_this(&self.live);
+        finish(&self.service, live, result).await;
+        Some(live.record().run_id)
     }
 }
 

@@ -1,27 +1,28 @@
-//! A run hosted by this process.
+//! A run hosted by this process, with its open question to its conversation.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
-use super::question::open::OpenQuestion;
+use super::conversation::delivery_ids::question_id;
 use crate::orchestrate::background_move::BackgroundMove;
 use crate::orchestrate::call::Call;
 use crate::run::{AdmittedRun, Control, Progress, RunRecord, RunState};
-use pi_events::DisplayItem;
+use agents::config::Config;
+use pi_events::{DisplayItem, current_text};
 use sanitizer::figures::millis;
-use sanitizer::{ceil_char_boundary, newest};
+use sanitizer::newest;
 use store::now_ms;
 use supervisor::{Cancel, CancelReason};
 
 /// Bytes of the live text that other processes and the interface see. The transcript has all of it.
 const TEXT_BYTES: usize = 2 * 1024;
 
-/// Bytes by which the ends of two texts are compared.
-const COMPARED: usize = 200;
+/// The maximum number of questions of one run. Each costs the conversation a turn.
+const MAX_QUESTIONS: u32 = 32;
 
 /// The smallest deviation of the system's clock that counts as a change of the clock, in milliseconds.
 const CLOCK_JUMP_MS: u64 = 2_000;
@@ -37,7 +38,24 @@ pub(super) enum EndReason {
     Waited(Duration),
 }
 
-/// A run hosted by this process, in the background or in the foreground.
+/// The receiver of a run's end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResultOwner {
+    Call,
+    Conversation,
+    /// The call has it.
+    NoOne,
+}
+
+/// The call that waits for a foreground run.
+struct WaitingCall {
+    /// Ends the run as long as the call waits.
+    cancel: Cancel,
+    /// Moves the runs of the call to the background.
+    background_move: BackgroundMove,
+}
+
+/// A run hosted by this process, in the background or in the foreground: the only handle of a run that has not ended.
 pub(super) struct LiveRun {
     /// Ends the run and sends messages to its child.
     pub control: Control,
@@ -51,13 +69,20 @@ pub(super) struct LiveRun {
     /// The time of its start, by a monotonic clock.
     started: OnceLock<Instant>,
     reason: Mutex<Option<EndReason>>,
-    /// Moves the call that has started it to the background.
-    background_move: Option<BackgroundMove>,
+    /// The settings that decide about its end and its delivery.
+    pub config: Config,
+    /// The notes from before the start of the first child.
+    setup_notes: OnceLock<Vec<String>>,
+    call: Option<WaitingCall>,
+    /// Changes only while `deciding` is locked.
+    pub owner: watch::Sender<ResultOwner>,
+    /// Held while it is decided whether the call or the conversation gets the end.
+    pub deciding: tokio::sync::Mutex<()>,
 }
 
 impl LiveRun {
-    /// Creates a run that ends at the latest when `host` is cancelled.
-    pub(super) fn new(record: RunRecord, host: &Cancel) -> Self {
+    /// Creates a background run. It ends at the latest when `host` is cancelled.
+    pub(super) fn new(record: RunRecord, config: Config, host: &Cancel) -> Self {
         Self {
             control: Control { cancel: host.child(), ..Control::default() },
             writing: Arc::default(),
@@ -66,24 +91,42 @@ impl LiveRun {
             record: watch::Sender::new(record),
             started: OnceLock::new(),
             reason: Mutex::default(),
-            background_move: None,
+            config,
+            setup_notes: OnceLock::new(),
+            call: None,
+            owner: watch::Sender::new(ResultOwner::Conversation),
+            deciding: tokio::sync::Mutex::default(),
         }
     }
 
     /// Creates a foreground run, which gets the messages to the call's children. The end of the call's host ends it.
     /// The end of the call does not: its driver has to do that.
-    pub(super) fn of_call(record: RunRecord, call: &Call) -> Self {
-        let control = call.control.of_one(&call.ends_with);
+    pub(super) fn of_call(record: RunRecord, config: Config, call: &Call) -> Self {
+        let waiting = WaitingCall {
+            cancel: call.control.cancel.clone(),
+            background_move: call.background_move.clone(),
+        };
         Self {
-            control,
-            background_move: Some(call.background_move.clone()),
-            ..Self::new(record, &call.ends_with)
+            control: call.control.of_one(&call.ends_with),
+            call: Some(waiting),
+            owner: watch::Sender::new(ResultOwner::Call),
+            ..Self::new(record, config, &call.ends_with)
         }
+    }
+
+    /// Returns the token whose cancellation ends it: the call's token while a call waits, then its own, which its
+    /// conversation and its host cancel.
+    pub(super) fn cancel(&self) -> &Cancel {
+        self.waiting_call().map_or(&self.control.cancel, |call| &call.cancel)
     }
 
     /// Returns the handle that moves its call to the background, while a call waits for it.
     pub(super) fn background_move(&self) -> Option<&BackgroundMove> {
-        self.background_move.as_ref().filter(|_| self.is_foreground())
+        self.waiting_call().map(|call| &call.background_move)
+    }
+
+    fn waiting_call(&self) -> Option<&WaitingCall> {
+        self.call.as_ref().filter(|_| self.is_foreground())
     }
 
     /// Returns true if a call waits for it.
@@ -132,12 +175,18 @@ impl LiveRun {
 
     /// Records the decisions of the run's preparation.
     pub(super) fn note_prepared(&self, ready: &AdmittedRun) {
+        self.setup_notes.get_or_init(|| ready.notes().to_vec());
         self.change(|run| {
             run.tools = ready.tools().to_vec();
             run.is_isolated = ready.resolved.is_isolated;
             run.model.clone_from(&ready.resolved.model);
             run.thinking.clone_from(&ready.resolved.thinking);
         });
+    }
+
+    /// Returns the notes from before the start of its first child, which its announcement does not repeat.
+    pub(super) fn setup_notes(&self) -> &[String] {
+        self.setup_notes.get().map_or(&[], Vec::as_slice)
     }
 
     /// Ends the run. The first reason wins.
@@ -186,7 +235,11 @@ impl LiveRun {
             live.position = progress.position;
             live.blocked_by = progress.blocked_by.as_deref().map(str::to_owned);
             live.retry.clone_from(&progress.retry);
-            let text = current_text(progress);
+            let items = progress.display_items.iter().map(|item| match item {
+                DisplayItem::Text { text } => Some(&**text),
+                DisplayItem::ToolCall { .. } => None,
+            });
+            let text = current_text(&progress.text, items);
             live.text = (!text.is_empty()).then(|| newest(text, TEXT_BYTES));
             live.last_tool = progress.last_tool.as_deref().map(str::to_owned);
             live.pid = progress.pid;
@@ -196,25 +249,61 @@ impl LiveRun {
     }
 }
 
+/// The question of a run that waits for its conversation's answer, if there is one.
+#[derive(Debug, Default)]
+pub(super) struct OpenQuestion(Mutex<Questions>);
+
+#[derive(Debug, Default)]
+struct Questions {
+    asked: u32,
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    id: String,
+    text: String,
+    answer: oneshot::Sender<String>,
+}
+
+impl OpenQuestion {
+    /// Answers the question. `false`: there is none.
+    pub(super) fn answer(&self, text: &str) -> bool {
+        let open = self.0.lock().open.take();
+        open.is_some_and(|open| open.answer.send(text.to_owned()).is_ok())
+    }
+
+    /// Returns the pending question, if there is one.
+    pub(super) fn text(&self) -> Option<String> {
+        self.0.lock().open.as_ref().map(|open| open.text.clone())
+    }
+
+    pub(super) fn is(&self, id: &str) -> bool {
+        self.0.lock().open.as_ref().is_some_and(|open| open.id == id)
+    }
+
+    /// Opens one for a run. `None`: it has asked often enough.
+    pub(super) fn open(&self, run: &RunRecord, text: &str) -> Option<(String, oneshot::Receiver<String>)> {
+        let mut state = self.0.lock();
+        state.asked = state.asked.checked_add(1).filter(|asked| *asked <= MAX_QUESTIONS)?;
+        let (answer, answered) = oneshot::channel();
+        let id = question_id(run, state.asked);
+        state.open = Some(Open { id: id.clone(), text: text.to_owned(), answer });
+        Some((id, answered))
+    }
+
+    pub(super) fn close(&self, id: &str) {
+        let mut state = self.0.lock();
+        if state.open.as_ref().is_some_and(|open| open.id == id) {
+            state.open = None;
+        }
+    }
+}
+
 /// Returns the start of an activity that has lasted for `lasted`. The `known` start stays unless the clock was changed.
 fn start_of(known: Option<i64>, now_ms: i64, lasted: Duration) -> i64 {
     let start = now_ms.saturating_sub_unsigned(millis(lasted));
     known.filter(|known| known.abs_diff(start) < CLOCK_JUMP_MS).unwrap_or(start)
-}
-
-/// Returns the run's newest text; nothing while it calls the tools that followed its last text.
-fn current_text(progress: &Progress) -> &str {
-    let text = progress.text.trim();
-    let mut newest = progress.display_items.iter().rev();
-    let is_calling = matches!(newest.next(), Some(DisplayItem::ToolCall { .. }));
-    let last_text = newest.find_map(|item| match item {
-        DisplayItem::Text { text } => Some(text.trim()),
-        DisplayItem::ToolCall { .. } => None,
-    });
-    // Both may lack the beginning of a long text.
-    let end = |last_text: &'_ str| ceil_char_boundary(last_text, last_text.len().saturating_sub(COMPARED));
-    let is_same = last_text.is_some_and(|last_text| text.ends_with(&last_text[end(last_text)..]));
-    if is_calling && is_same { "" } else { text }
 }
 
 #[cfg(test)]
@@ -238,31 +327,11 @@ mod tests {
 
     #[test]
     fn a_long_text_shows_its_newest_words() {
-        let live = LiveRun::new(RunRecord::default(), &supervisor::Cancel::new());
+        let live = LiveRun::new(RunRecord::default(), Config::default(), &Cancel::new());
         let text = format!("{}The newest words.", "One line.\n".repeat(1_000));
         live.update(&Progress { text: text.as_str().into(), ..Progress::default() });
         let shown = live.record().progress.text.expect("the run has a text");
         assert!(shown.len() <= TEXT_BYTES && shown.starts_with('…'), "{shown}");
         assert!(shown.ends_with("One line.\nThe newest words."), "{shown}");
-    }
-
-    #[test]
-    fn text_is_current_until_a_tool_call_follows() {
-        let item = |text: &str| DisplayItem::Text { text: text.to_owned() };
-        let call = || DisplayItem::ToolCall { name: "ls".to_owned(), args: serde_json::json!({}) };
-        let long = "é".repeat(COMPARED);
-        for (text, items, expected) in [
-            ("I look.", vec![], "I look."),
-            ("I look.", vec![item("I look.")], "I look."),
-            ("I look.\n", vec![item("I look."), call(), call()], ""),
-            ("Now I", vec![item("I look."), call()], "Now I"),
-            // The first call came without a word.
-            ("It is", vec![call()], "It is"),
-            ("", vec![call()], ""),
-            (&long, vec![item(&format!("Before.{long}")), call()], ""),
-        ] {
-            let progress = Progress { text: text.into(), display_items: items.into(), ..Progress::default() };
-            assert_eq!(current_text(&progress), expected, "{text}");
-        }
     }
 }

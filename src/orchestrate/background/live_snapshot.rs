@@ -20,6 +20,7 @@ const MAX_SWEPT: usize = 1_000;
 type Snapshot = (RunState, LiveSnapshot);
 
 /// The snapshots of an agent directory. Every method blocks.
+#[derive(Debug)]
 pub(super) struct SnapshotDirectory {
     agent_dir: PathBuf,
 }

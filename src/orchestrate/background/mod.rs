@@ -3,8 +3,8 @@
 //!
 //! ```text
 //! spawn      decides, runs it here or in a host process               → receipt
-//!   drive    queue, child, changes to the store; at the end: ending → repository → outbox
-//! deliver    claims what the store holds for an open conversation, tells its listener, marks what has arrived
+//!   drive    queue, child, changes to the store; at the end: ending → store, outbox, registry, files
+//! serve      tells the listener of an open conversation what has changed, with the results that `deliver` claims from the store
 //! watch      other processes and time: requests, runs of dead processes, archive, quota
 //! ```
 //!
@@ -14,18 +14,18 @@
 //! |---|---|
 //! | What is known about a run, and what changes while it works? | `crate::run`: [`RunRecord`], [`LiveSnapshot`] |
 //! | Which runs does this process host? | `registry`: `RunRegistry` of `live_run`: `LiveRun` |
-//! | What is stored, and where if the store fails? | `repository`: `RunRepository` |
-//! | What remains when the database is removed or damaged? | `restore` |
+//! | What is stored, and where if the store fails? | `run_store`: `RunStore`, `live_snapshot` |
 //! | What happens to a run between its permit and its end? | `drive` |
-//! | How does a run end, and what is delivered then? | `ending`: `Ending` |
+//! | How does a run end, and what is delivered then? | `ending`: `settle`, the only way |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
-//! | What claims, delivers and releases deliveries? | `deliver` |
+//! | What queues, claims, marks and releases deliveries? | `deliver` |
 //! | When does a host that owns its session get a message, how often, and when has it arrived? | `conversation`: [`Dispatcher`] |
 //! | How are runs shown that a call waits for? | `foreground` |
-//! | How does a run ask its conversation? | `question`: `ConversationCallbacks`, `OpenQuestion` |
+//! | How does a run ask its conversation? | `question`: `ConversationCallbacks` |
 //! | What is done for runs of other processes and dead ones, and when? | `watch` |
-//! | When are transcripts archived and directories removed? | `retention`: `Retention` |
+//! | When are transcripts archived and directories removed? | `retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `host_process`, `live_snapshot` |
+//! | To which run does a name refer? | `find` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |
 //! | What can the model of a conversation do with its runs? | `session_tools` |
 
@@ -35,15 +35,15 @@ mod conversation;
 mod deliver;
 mod drive;
 mod ending;
+mod find;
 mod foreground;
 mod host_process;
 mod live_run;
 mod live_snapshot;
 mod question;
 mod registry;
-mod repository;
-mod restore;
 mod retention;
+mod run_store;
 mod service;
 mod session_tools;
 mod spawn;
@@ -56,15 +56,13 @@ pub use conversation::dispatcher::{CHECK_INTERVAL as DISPATCHER_CHECK_INTERVAL, 
 pub use conversation::event::{
     Ack, Announcement, BackgroundEvent, DeliveredEvent, DeliveryMessage, Listener, Restart,
 };
-pub use conversation::event::{RunEvent, RunEventKind};
-pub use conversation::published_run::PublishedRun;
+pub use conversation::published_run::{PublishedRun, RunEvent, RunEventKind};
+pub use conversation::serve::{KnownDeliveries, open_conversation, until_settled, until_settled_or_asked};
 pub use conversation::view::{ConversationScope, ConversationView};
-pub use deliver::{
-    KnownDeliveries, close_conversation, mark_delivered, open_conversation, until_settled,
-    until_settled_or_asked,
-};
-pub(super) use foreground::{ForegroundRun, ResultOwner, run_listed};
+pub use deliver::{close_conversation, mark_delivered};
+pub(super) use foreground::{ForegroundRun, run_listed};
 pub use host_process::host_run;
+pub(super) use live_run::ResultOwner;
 pub use service::{BackgroundService, background, close_all, ended};
 pub use session_tools::{SessionAnswer, SessionCall, continue_run, parse_call, use_session_tool};
 pub use spawn::{

@@ -51,12 +51,17 @@ impl RunRegistry {
         self.runs.lock().values().filter(of_session).cloned().collect()
     }
 
-    /// Adds a background run, one of at most `limit`. Foreground runs do not count.
+    /// Adds a background run, one of at most `limit`. Foreground runs do not count. The run stays until its end is stored, or
+    /// until the registration is dropped.
     ///
     /// # Errors
     ///
     /// With the reason why it was not added.
-    pub(super) fn host(&self, live: &Arc<LiveRun>, limit: usize) -> Result<(), NotHosted> {
+    pub(super) fn host(
+        self: &Arc<Self>,
+        live: &Arc<LiveRun>,
+        limit: usize,
+    ) -> Result<Registration, NotHosted> {
         let mut runs = self.runs.lock();
         let key = live.key();
         if runs.contains_key(&key) {
@@ -66,12 +71,13 @@ impl RunRegistry {
             return Err(NotHosted::TooMany);
         }
         runs.insert(key, Arc::clone(live));
-        Ok(())
+        Ok(Registration { registry: Arc::clone(self), live: Arc::clone(live) })
     }
 
     /// Adds a run that a call waits for.
-    pub(super) fn list(&self, live: &Arc<LiveRun>) {
+    pub(super) fn list(self: &Arc<Self>, live: &Arc<LiveRun>) -> Registration {
         self.runs.lock().insert(live.key(), Arc::clone(live));
+        Registration { registry: Arc::clone(self), live: Arc::clone(live) }
     }
 
     /// Makes a foreground run a background run with this change, unless there are already `limit` background runs.
@@ -93,13 +99,8 @@ impl RunRegistry {
         has_room
     }
 
-    pub(super) fn remove(&self, key: &str) {
-        self.runs.lock().remove(key);
-        self.notify();
-    }
-
-    /// Removes this run. A resumed run under the same key is another entry, and stays.
-    pub(super) fn remove_this(&self, live: &Arc<LiveRun>) {
+    /// Removes a run. A resumed run under the same key is another entry, and stays.
+    pub(super) fn remove(&self, live: &Arc<LiveRun>) {
         let mut runs = self.runs.lock();
         let is_this = runs.get(&live.key()).is_some_and(|known| Arc::ptr_eq(known, live));
         if is_this {
@@ -133,64 +134,78 @@ fn in_background(runs: &LiveRuns) -> usize {
     runs.values().filter(|live| !live.is_foreground()).count()
 }
 
-/// Removes its run from the registry when dropped.
-pub(super) struct Registration<'a> {
-    pub registry: &'a RunRegistry,
-    pub key: String,
+/// A run in the registry. Dropping this removes it, even after a panic.
+pub(super) struct Registration {
+    registry: Arc<RunRegistry>,
+    pub live: Arc<LiveRun>,
 }
 
-impl Drop for Registration<'_> {
+impl Drop for Registration {
     fn drop(&mut self) {
-        self.registry.remove(&self.key);
+        self.registry.remove(&self.live);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use agents::config::Config;
     use supervisor::Cancel;
 
     fn live(key: &str, session: &str) -> Arc<LiveRun> {
         let run = RunRecord { key: key.to_owned(), session: session.to_owned(), ..RunRecord::default() };
-        Arc::new(LiveRun::new(run, &Cancel::new()))
+        Arc::new(LiveRun::new(run, Config::default(), &Cancel::new()))
     }
 
     #[test]
     fn a_run_is_hosted_once_and_only_where_there_is_room() {
-        let registry = RunRegistry::default();
-        assert_eq!(registry.host(&live("one", "a"), 2), Ok(()));
-        assert_eq!(registry.host(&live("one", "a"), 2), Err(NotHosted::AlreadyHosted));
-        assert_eq!(registry.host(&live("two", "b"), 2), Ok(()));
-        assert_eq!(registry.host(&live("three", "b"), 2), Err(NotHosted::TooMany));
+        let registry = Arc::new(RunRegistry::default());
+        let host = |key, session| registry.host(&live(key, session), 2);
+        let one = host("one", "a").expect("there is room");
+        assert_eq!(host("one", "a").err(), Some(NotHosted::AlreadyHosted));
+        let two = host("two", "b").expect("there is room");
+        assert_eq!(host("three", "b").err(), Some(NotHosted::TooMany));
         assert_eq!((registry.len(), registry.of_session(Some("b")).len()), (2, 1));
+        drop(one);
+        assert!(registry.get("one").is_none() && registry.get("two").is_some());
+        drop(two);
+    }
+
+    #[test]
+    fn the_registration_of_an_ended_run_does_not_remove_its_resumption() {
+        let registry = Arc::new(RunRegistry::default());
+        let first = registry.host(&live("one", "a"), 2).expect("there is room");
+        registry.remove(&first.live);
+        let again = registry.host(&live("one", "a"), 2).expect("the run has left");
+        drop(first);
+        assert!(registry.get("one").is_some_and(|live| Arc::ptr_eq(&live, &again.live)));
     }
 
     #[test]
     fn foreground_runs_take_no_background_slot_until_they_are_moved() {
-        let registry = RunRegistry::default();
-        let called = ["one", "two"].map(|key| live(key, "a"));
-        for live in &called {
+        let registry = Arc::new(RunRegistry::default());
+        let called = ["one", "two"].map(|key| {
+            let live = live(key, "a");
             live.change(|run| run.is_foreground = true);
-            registry.list(live);
-        }
-        assert_eq!(registry.host(&live("three", "a"), 2), Ok(()));
+            registry.list(&live)
+        });
+        let _hosted = registry.host(&live("three", "a"), 2).expect("foreground runs take no slot");
         let moves =
             |live: &LiveRun| registry.move_to_background(live, 2, |run| run.label = Some("moved".to_owned()));
-        assert_eq!([&called[0], &called[1]].map(|live| moves(live)), [true, false]);
-        assert_eq!(called[0].record().label.as_deref(), Some("moved"));
+        assert_eq!(called.each_ref().map(|called| moves(&called.live)), [true, false]);
+        let [moved, waiting] = called.each_ref().map(|called| called.live.record());
+        assert_eq!(moved.label.as_deref(), Some("moved"));
         assert!(
-            called[1].is_foreground() && called[1].record().label.is_none(),
+            waiting.is_foreground && waiting.label.is_none(),
             "a run that cannot be moved does not change"
         );
     }
 
     #[tokio::test]
     async fn waiting_for_a_run_ends_when_its_registration_is_dropped() {
-        let registry = RunRegistry::default();
-        let one = live("one", "a");
-        registry.list(&one);
-        let registration = Registration { registry: &registry, key: one.key() };
-        let runs = [one];
+        let registry = Arc::new(RunRegistry::default());
+        let registration = registry.list(&live("one", "a"));
+        let runs = [Arc::clone(&registration.live)];
         let mut waiting = std::pin::pin!(registry.until_removed(&runs));
         let is_early =
             std::future::poll_fn(|context| std::task::Poll::Ready(waiting.as_mut().poll(context).is_ready()));

@@ -3,13 +3,12 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use super::repository::RunRepository;
+use super::run_store::RunStore;
 use crate::archive::{
     ArchiveError, Candidate, RunPlace, archive, current_transcript, keep_within, prune_snapshots,
 };
-use crate::run::{Cleanup, HostContext, RunOutcome, RunRecord, load_config, sweep_leftovers};
+use crate::run::{Cleanup, HostContext, RunOutcome, RunRecord, load_config};
 use files::canonical;
 use files::layout;
 use sanitizer::chain;
@@ -19,25 +18,11 @@ use store::{StoredDirectory, now_ms};
 /// The minimum time for which the files of a run are kept after its end was delivered: the person may look at them.
 const MIN_RETENTION_MS: i64 = 60 * 60 * 1000;
 
-/// Archives and removes the files of ended runs. Every method blocks.
-pub(super) struct Retention {
-    agent_dir: PathBuf,
-    repository: Arc<RunRepository>,
-}
-
-impl Retention {
-    pub(super) fn new(agent_dir: PathBuf, repository: Arc<RunRepository>) -> Self {
-        Self { agent_dir, repository }
-    }
-
-    /// Removes the leftovers of runs of dead processes. Only the first call does anything.
-    pub(super) fn sweep_leftovers(&self) {
-        sweep_leftovers(&self.agent_dir);
-    }
-
+/// Archives and removes the files of ended runs.
+impl RunStore {
     /// Archives the transcripts that are due.
     pub(super) fn archive_due(&self) {
-        for run in self.repository.due_for_archive(now_ms()) {
+        for run in self.due_for_archive(now_ms()) {
             self.archive(&run);
         }
     }
@@ -47,7 +32,7 @@ impl Retention {
         let now = now_ms();
         // Recorded before the files move, so that no process resumes a run without its transcript.
         let archived = RunRecord { archived_ms: Some(now), ..run.clone() };
-        if self.repository.amend(&archived) != Some(true) {
+        if self.amend(&archived) != Some(true) {
             return;
         }
         let Some(directory) = &run.directory else { return };
@@ -56,14 +41,14 @@ impl Retention {
         if let Err(error @ ArchiveError::Io(_)) = archive(&place, now) {
             let run_id = &run.run_id;
             let why = chain(&error);
-            self.repository.notify_user(format!("the transcript of run {run_id} cannot be archived: {why}"));
+            self.notify_user(format!("the transcript of run {run_id} cannot be archived: {why}"));
         }
         // A reader of the record finds the file under its new name.
         let transcript = run.transcript.as_deref().and_then(current_transcript);
         if transcript != run.transcript {
             let mut moved = archived;
             moved.move_transcript(transcript);
-            self.repository.amend(&moved);
+            self.amend(&moved);
         }
     }
 
@@ -82,7 +67,7 @@ impl Retention {
         let after = load_config(&run.cwd, context).ok().and_then(|loaded| loaded.config.archive_after);
         if let Some(after) = after {
             let at = now_ms().saturating_add_unsigned(millis(after));
-            self.repository.amend(&RunRecord { archive_at_ms: Some(at), ..run });
+            self.amend(&RunRecord { archive_at_ms: Some(at), ..run });
         }
     }
 
@@ -94,11 +79,11 @@ impl Retention {
         if quota == 0 {
             return false;
         }
-        let mut runs = self.repository.directories();
+        let mut runs = self.directories();
         let is_missing = |run: &StoredDirectory| run.key.is_none() && !Path::new(&run.directory).exists();
         let missing: Vec<_> = runs.extract_if(.., |run| is_missing(run)).collect();
         let missing: Vec<_> = missing.iter().map(|run| &*run.directory).collect();
-        self.repository.drop_forgotten(&missing);
+        self.drop_forgotten(&missing);
         let session_files: Vec<_> =
             runs.iter().map(|run| self.session_file_of(Path::new(&run.directory))).collect();
         let before = now_ms().saturating_sub(MIN_RETENTION_MS);
@@ -118,9 +103,9 @@ impl Retention {
         // Recorded before the files are removed, so that no process resumes a run without its transcript.
         let may_remove = |at: usize| {
             let Some(key) = &runs[at].key else { return true };
-            self.repository.run(key).is_some_and(|run| {
+            self.run(key).is_some_and(|run| {
                 let archived_ms = run.archived_ms.or_else(|| Some(now_ms()));
-                self.repository.amend(&RunRecord { archived_ms, ..run }) == Some(true)
+                self.amend(&RunRecord { archived_ms, ..run }) == Some(true)
             })
         };
         let known: HashSet<&OsStr> =
@@ -128,12 +113,12 @@ impl Retention {
         prune_snapshots(&self.agent_dir, quota, |id| known.contains(id));
         let removed = keep_within(quota, &candidates, may_remove);
         let known = removed.iter().filter_map(|&at| runs[at].key.as_ref());
-        for mut run in known.filter_map(|key| self.repository.run(key)) {
+        for mut run in known.filter_map(|key| self.run(key)) {
             run.forget_files();
-            self.repository.amend(&run);
+            self.amend(&run);
         }
         let forgotten = removed.iter().map(|&at| &runs[at]).filter(|run| run.key.is_none());
-        self.repository.drop_forgotten(&forgotten.map(|run| &*run.directory).collect::<Vec<_>>());
+        self.drop_forgotten(&forgotten.map(|run| &*run.directory).collect::<Vec<_>>());
         !removed.is_empty()
     }
 
@@ -176,8 +161,7 @@ mod tests {
         const DAY_MS: i64 = 24 * MIN_RETENTION_MS;
         let root = tempfile::tempdir().expect("a temporary directory is created");
         let agent_dir = root.path().join("agent");
-        let repository = Arc::new(RunRepository::new(&agent_dir));
-        let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
+        let run_store = RunStore::new(&agent_dir);
         let now = now_ms();
         let runs =
             [("00000001", true, 2, None), ("00000002", false, 1, Some(now)), ("00000003", true, 31, None)];
@@ -186,7 +170,7 @@ mod tests {
             fs::create_dir_all(&directory).expect("the directory is created");
             fs::write(directory.join("session.jsonl"), "x".repeat(100_000)).expect("the file is written");
             let ended_ms = now - days * DAY_MS;
-            repository.put(&RunRecord {
+            run_store.put(&RunRecord {
                 key: key.to_owned(),
                 directory: Some(directory.clone()),
                 transcript: Some(directory.join("session.jsonl")),
@@ -208,26 +192,25 @@ mod tests {
             (150_000, true, [true, false, false]),
             (1, true, [false, false, false]),
         ] {
-            let removed = retention.keep_within_quota(root.path(), &context(&agent_dir, quota));
+            let removed = run_store.keep_within_quota(root.path(), &context(&agent_dir, quota));
             assert_eq!(removed, is_removed, "{quota}");
             assert_eq!(directories.each_ref().map(|directory| directory.exists()), remaining, "{quota}");
         }
-        let call = repository.run("00000001").expect("the run is stored");
+        let call = run_store.run("00000001").expect("the run is stored");
         assert!(
             call.archived_ms.is_some() && call.transcript.is_none(),
             "the run is archived without a transcript"
         );
         assert_eq!(call.result.as_deref(), Some("[truncated; full text: (removed)/output.md]"));
-        assert!(repository.directories().is_empty());
+        assert!(run_store.directories().is_empty());
     }
 
     #[test]
     fn a_forgotten_run_without_a_directory_is_dropped() {
         let root = tempfile::tempdir().expect("a temporary directory is created");
         let agent_dir = root.path().join("agent");
-        let repository = Arc::new(RunRepository::new(&agent_dir));
-        let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
-        repository.put(&RunRecord {
+        let run_store = RunStore::new(&agent_dir);
+        run_store.put(&RunRecord {
             key: "key".to_owned(),
             directory: Some(layout::runs(&agent_dir, None).join("00000001")),
             outcome: Some(RunOutcome::Completed),
@@ -235,9 +218,9 @@ mod tests {
             is_foreground: true,
             ..RunRecord::default()
         });
-        assert_eq!(repository.directories().iter().map(|run| run.key.clone()).collect::<Vec<_>>(), [None]);
-        assert!(!retention.keep_within_quota(root.path(), &context(&agent_dir, 1)));
-        assert!(repository.directories().is_empty());
+        assert_eq!(run_store.directories().iter().map(|run| run.key.clone()).collect::<Vec<_>>(), [None]);
+        assert!(!run_store.keep_within_quota(root.path(), &context(&agent_dir, 1)));
+        assert!(run_store.directories().is_empty());
     }
 
     #[test]
@@ -245,8 +228,7 @@ mod tests {
         let root = tempfile::tempdir().expect("a temporary directory is created");
         let agent_dir = root.path().join("agent");
         let context = context(&agent_dir, 1);
-        let repository = Arc::new(RunRepository::new(&agent_dir));
-        let retention = Retention::new(agent_dir.clone(), Arc::clone(&repository));
+        let run_store = RunStore::new(&agent_dir);
         let hour_ago = now_ms() - MIN_RETENTION_MS;
         let directories = [("waits", false), ("told", true), ("silent", false)].map(|(key, is_delivered)| {
             let directory = layout::runs(&agent_dir, None).join(format!("{:08x}", key.len()));
@@ -260,14 +242,14 @@ mod tests {
                 ..RunRecord::default()
             };
             let delivery = Delivery { id: key.to_owned(), key: key.to_owned(), ..Delivery::default() };
-            repository.finish(&run, Some(&delivery).filter(|_| key != "silent"), false);
+            run_store.put_with(&run, Some(&delivery).filter(|_| key != "silent"), false);
             if is_delivered {
-                repository.mark_delivered(&[key.to_owned()]);
+                run_store.mark_delivered(&[key.to_owned()]);
             }
             directory
         });
-        assert!(retention.keep_within_quota(root.path(), &context));
+        assert!(run_store.keep_within_quota(root.path(), &context));
         assert_eq!(directories.map(|directory| directory.exists()), [true, true, false]);
-        assert!(!retention.keep_within_quota(root.path(), &context));
+        assert!(!run_store.keep_within_quota(root.path(), &context));
     }
 }

@@ -10,10 +10,8 @@ use tokio::time::{sleep, timeout};
 
 use super::conversation::view::Conversations;
 use super::live_run::{EndReason, LiveRun};
-use super::live_snapshot::SnapshotDirectory;
 use super::registry::RunRegistry;
-use super::repository::{RunRepository, sort_newest_first};
-use super::retention::Retention;
+use super::run_store::{RunStore, sort_newest_first};
 use crate::present::exit_message;
 use crate::run::{RunRecord, blocking};
 
@@ -28,18 +26,17 @@ const FIND_TIMEOUT: Duration = Duration::from_secs(1);
 const MAX_FLUSHES: u32 = 600;
 /// Pause between two of these attempts.
 const FLUSH_PAUSE: Duration = Duration::from_secs(1);
+/// The notice after the database was replaced.
+const REPLACED: &str = "the list of background runs was removed or damaged while pi was running; a new one \
+                        was started with the runs that this pi still knows";
 
 /// Everything about the background runs of one agent directory. It lives as long as the process: runs continue while
 /// conversations open and close.
 pub struct BackgroundService {
     /// The runs hosted by this process.
-    pub(super) registry: RunRegistry,
-    /// The stored records of all runs.
-    pub(super) repository: Arc<RunRepository>,
-    /// The progress of runs that outlive their pi.
-    pub(super) snapshots: SnapshotDirectory,
-    /// The files of ended runs.
-    pub(super) retention: Retention,
+    pub(super) registry: Arc<RunRegistry>,
+    /// The stored records of all runs, their deliveries and their files.
+    pub(super) store: RunStore,
     /// The conversations open in this process.
     pub(super) conversations: Conversations,
     /// True while [`super::watch`] is running.
@@ -56,13 +53,9 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
         .unwrap_or_else(|_| agent_dir.to_owned());
     let mut services = SERVICES.lock();
     let service = services.entry(agent_dir).or_insert_with_key(|agent_dir| {
-        let repository = Arc::new(RunRepository::new(agent_dir));
-        let snapshots = SnapshotDirectory::new(agent_dir);
         Arc::new(BackgroundService {
-            registry: RunRegistry::default(),
-            retention: Retention::new(agent_dir.clone(), Arc::clone(&repository)),
-            repository,
-            snapshots,
+            registry: Arc::default(),
+            store: RunStore::new(agent_dir),
             conversations: Conversations::default(),
             is_watching: Mutex::default(),
         })
@@ -81,7 +74,7 @@ pub async fn close_all() -> Option<String> {
         services.iter().flat_map(|service| service.end_all()).map(|live| live.record()).collect();
     for (service, undelivered) in services.iter().zip(undelivered) {
         service.close().await;
-        service.blocking(move |service| service.repository.release(&undelivered)).await;
+        service.blocking(move |service| service.store.release(&undelivered)).await;
     }
     let mut continuing = Vec::new();
     for service in &services {
@@ -120,12 +113,7 @@ impl BackgroundService {
 
     /// Returns the runs of a session, or of all, as stored, with the snapshots of their host processes.
     pub(super) async fn stored_runs(self: &Arc<Self>, session: Option<String>) -> Vec<RunRecord> {
-        self.blocking(move |service| service.all_stored(session.as_deref())).await
-    }
-
-    /// Does the same as [`Self::stored_runs`]. Blocks.
-    pub(super) fn all_stored(&self, session: Option<&str>) -> Vec<RunRecord> {
-        self.snapshots.update(self.repository.runs(session))
+        self.blocking(move |service| service.store.runs(session.as_deref())).await
     }
 
     /// Replaces the runs hosted by this process by their live state.
@@ -149,7 +137,7 @@ impl BackgroundService {
             return Some(live.record());
         }
         let key = key.to_owned();
-        self.blocking(move |service| service.repository.run(&key)).await
+        self.blocking(move |service| service.store.run(&key)).await
     }
 
     /// Does `work` on a thread that may block.
@@ -173,14 +161,47 @@ impl BackgroundService {
     }
 
     /// Stores the current state of a run.
-    pub(super) async fn store(self: &Arc<Self>, live: &LiveRun) {
+    pub(super) async fn save(self: &Arc<Self>, live: &LiveRun) {
         let writing = Arc::clone(&live.writing).lock_owned().await;
         let run = live.record();
         let store = self.blocking(move |service| {
-            service.repository.put(&run);
+            service.store.put(&run);
             drop(writing);
         });
         store.await;
+    }
+
+    /// If the database was removed, or was set aside because of damage, since the last call: stores the runs and results that this
+    /// process knows in the new one, and notifies the user. These are its live runs, the ended runs that its conversations show,
+    /// and the results that wait for them.
+    pub(super) async fn restore_if_replaced(self: &Arc<Self>) {
+        let check = |service: &Self| {
+            let is_replaced = service.store.was_replaced();
+            if is_replaced {
+                service.restore_ended();
+                service.store.notify_user(REPLACED.to_owned());
+            }
+            is_replaced
+        };
+        if self.blocking(check).await {
+            for live in self.registry.of_session(None) {
+                self.save(&live).await;
+            }
+            self.invalidate(false);
+        }
+    }
+
+    fn restore_ended(&self) {
+        for view in self.conversations.all() {
+            // The last shown state may be newer, but lacks the long texts.
+            let shown = view.runs().into_iter().filter(|run| !run.is_live() && !run.is_foreground);
+            for run in &view.ended().into_iter().chain(shown).collect::<Vec<RunRecord>>() {
+                self.store.put_missing(run);
+            }
+            for delivery in view.outbox.waiting() {
+                self.store.put_delivery(&delivery);
+            }
+        }
     }
 
     /// Makes every open conversation read the store again, and look for deliveries if there may be some.
@@ -194,7 +215,7 @@ impl BackgroundService {
         let runs = self.end_all();
         // Pi must be able to end even if a run does not.
         let _ = timeout(CLOSE_TIMEOUT, self.registry.until_removed(&runs)).await;
-        self.blocking(|service| service.repository.flush()).await;
+        self.blocking(|service| service.store.flush()).await;
     }
 
     fn end_all(&self) -> Vec<Arc<LiveRun>> {
@@ -209,7 +230,7 @@ impl BackgroundService {
     pub(super) async fn until_empty(self: &Arc<Self>) {
         self.registry.until_removed(&self.registry.of_session(None)).await;
         for _ in 0..MAX_FLUSHES {
-            if self.blocking(|service| service.repository.flush()).await {
+            if self.blocking(|service| service.store.flush()).await {
                 return;
             }
             sleep(FLUSH_PAUSE).await;

@@ -6,13 +6,11 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::conversation::view::{ConversationScope, ConversationView};
-use super::ending::Ending;
+use super::ending::adopt_orphans;
 use super::live_run::EndReason;
-use super::repository::{SEND, STOP};
-use super::restore::restore_if_replaced;
+use super::run_store::{SEND, STOP};
 use super::service::BackgroundService;
-use crate::run::{CallSettings, HostContext, RunRecord, load_config, recover_trees, spawn_task};
-use crate::transcript::{last_text, session_id};
+use crate::run::{load_config, recover_trees, spawn_task, sweep_leftovers};
 use store::Request;
 
 /// The pause between two polls of the store while runs are live.
@@ -69,12 +67,12 @@ fn is_needed(service: &BackgroundService) -> bool {
 }
 
 async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
-    restore_if_replaced(service).await;
+    service.restore_if_replaced().await;
     let before = schedule.version;
-    let changes = service.blocking(move |BackgroundService { repository, .. }| {
-        repository.flush();
-        let version = repository.version();
-        let requests = if version == before { Some(Vec::new()) } else { repository.take_requests() };
+    let changes = service.blocking(move |BackgroundService { store, .. }| {
+        store.flush();
+        let version = store.version();
+        let requests = if version == before { Some(Vec::new()) } else { store.take_requests() };
         (version, requests)
     });
     let (version, Some(requests)) = changes.await else { return };
@@ -87,16 +85,16 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
     for request in &requests {
         handle(service, request);
     }
-    if is_due(&mut schedule.orphans, ORPHAN_INTERVAL) && service.blocking(adopt_orphans).await {
-        service.invalidate(true);
+    if is_due(&mut schedule.orphans, ORPHAN_INTERVAL) {
+        adopt_orphans(service).await;
     }
     if is_due(&mut schedule.archive, ARCHIVE_INTERVAL) {
-        let archive = service.blocking(|BackgroundService { repository, snapshots, retention, .. }| {
-            if repository.version().is_some() {
-                snapshots.sweep(|key| repository.run(key).is_some_and(|run| run.is_live()));
+        let archive = service.blocking(|BackgroundService { store, .. }| {
+            if store.version().is_some() {
+                store.snapshots.sweep(|key| store.run(key).is_some_and(|run| run.is_live()));
             }
-            retention.archive_due();
-            retention.sweep_leftovers();
+            store.archive_due();
+            sweep_leftovers(&store.agent_dir);
         });
         archive.await;
         service.registry.notify();
@@ -108,7 +106,7 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
         let loaded = service.blocking(move |_| (load_config(&cwd, &context), context)).await;
         if let (Ok(loaded), context) = loaded {
             for notice in recover_trees(&context, &loaded.config).await {
-                service.repository.notify_user(notice);
+                service.store.notify_user(notice);
                 service.invalidate(false);
             }
         }
@@ -117,7 +115,7 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
         && let Some(view) = service.conversations.any()
     {
         let ConversationScope { cwd, context, .. } = view.scope.clone();
-        let measure = move |service: &BackgroundService| service.retention.keep_within_quota(&cwd, &context);
+        let measure = move |service: &BackgroundService| service.store.keep_within_quota(&cwd, &context);
         if service.blocking(measure).await {
             service.invalidate(false);
         }
@@ -141,35 +139,5 @@ fn handle(service: &BackgroundService, Request { key, action, text }: &Request) 
         // The transcript shows whether the child has read it.
         SEND => drop(live.question.answer(text) || live.control.steering.steer(text)),
         _ => {}
-    }
-}
-
-/// Ends the runs of dead processes, with their answers so far. Returns whether there were any. Blocks.
-pub(super) fn adopt_orphans(service: &BackgroundService) -> bool {
-    // Only a conversation knows which secrets a text must not contain, so the runs wait until one is open.
-    let Some(view) = service.conversations.any() else { return false };
-    let orphans = service.repository.orphans();
-    let is_any = !orphans.is_empty();
-    for (run, process) in orphans {
-        tracing::warn!(
-            target: "delivery", run = %run.run_id, process, reason = "its process has ended",
-            "a run is adopted as interrupted"
-        );
-        adopt(service, run, &process, &view.scope.context);
-    }
-    is_any
-}
-
-fn adopt(service: &BackgroundService, mut run: RunRecord, process: &str, context: &HostContext) {
-    let settings = CallSettings::read(&run.cwd, context);
-    let config = settings.config();
-    let sanitizer = settings.sanitizer();
-    let partial =
-        run.transcript.as_deref().and_then(|transcript| last_text(transcript, sanitizer).ok().flatten());
-    run.child_session_id =
-        run.child_session_id.or_else(|| session_id(run.transcript.as_deref()?).ok().flatten());
-    let Ending { run, delivery } = Ending::of_orphan(run, partial, &config);
-    if service.repository.adopt(&run, process, delivery.as_ref()) && run.is_detached {
-        service.snapshots.remove(&run.key);
     }
 }

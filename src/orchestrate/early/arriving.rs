@@ -77,14 +77,14 @@ impl Arriving {
 }
 
 /// Returns the group that the children of this call count towards, including its early children.
-pub(in crate::orchestrate) fn group_of(host_id: Option<&str>) -> Group {
+pub(crate) fn group_of(host_id: Option<&str>) -> Group {
     let arriving = host_id.and_then(|host_id| ARRIVING.lock().get(host_id).cloned());
     arriving.map(|arriving| arriving.group.clone()).unwrap_or_default()
 }
 
 /// Claims the children that were booted for the first `tasks` tasks of this call. `None` for a task without a live
 /// child.
-pub(in crate::orchestrate) async fn claim_all(host_id: &str, tasks: usize) -> Vec<Option<Handover>> {
+pub(crate) async fn claim_all(host_id: &str, tasks: usize) -> Vec<Option<Handover>> {
     // All are claimed before the first is waited for, so that none waits longer than the slowest.
     let claims: Vec<_> = (0..tasks).map(|index| claim(host_id, index)).collect();
     let until = Instant::now() + CLAIM_WAIT;

@@ -17,7 +17,7 @@ use super::handover::{Claim, Handover, discard};
 use super::spares::take_spare;
 use super::streaming_args::{NamedChild, StreamingArgs};
 use crate::orchestrate::call_order::{Sequence, SequenceGuard};
-use crate::orchestrate::limits::request;
+use crate::orchestrate::provider_gate::request;
 use crate::orchestrate::queue::{EarlyPermit, Group, Queue};
 use crate::run::{
     Booted, BoxFuture, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, SharedRunId, prepare,

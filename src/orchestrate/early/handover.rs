@@ -16,9 +16,7 @@ pub(super) type Claim = oneshot::Sender<Handover>;
 
 /// A child on its way to the run that has claimed it. Dropping an unaccepted one gives the child back to the task that booted it,
 /// which ends it: an abort can come in between, and the end of its call waits for its end.
-pub(in crate::orchestrate) struct Handover<Child = (Booted, EarlyPermit)>(
-    Option<(Child, oneshot::Sender<Child>)>,
-);
+pub(crate) struct Handover<Child = (Booted, EarlyPermit)>(Option<(Child, oneshot::Sender<Child>)>);
 
 impl<Child> Handover<Child> {
     /// Creates a handover, and the receiver of the child if it comes back.
@@ -28,12 +26,12 @@ impl<Child> Handover<Child> {
     }
 
     /// The child, which may still go back.
-    pub(in crate::orchestrate) fn child(&self) -> &Child {
+    pub(crate) fn child(&self) -> &Child {
         &self.0.as_ref().expect("only what consumes it takes the child").0
     }
 
     /// Makes the child the caller's.
-    pub(in crate::orchestrate) fn accept(mut self) -> Child {
+    pub(crate) fn accept(mut self) -> Child {
         self.0.take().expect("only this method and the drop that follows it take the child").0
     }
 }

@@ -13,7 +13,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{interval, sleep, timeout};
 
 use super::handover::{CLAIM_WAIT, Claim, Handover, discard};
-use crate::orchestrate::limits::request;
+use crate::orchestrate::provider_gate::request;
 use crate::orchestrate::queue::{EarlyPermit, Queue, Request};
 use crate::run::{AdmittedRun, Booted, Memory, SpareRequest, ToolResult, blocking, spawn_task};
 use supervisor::{Cancel, CancelReason};
@@ -41,17 +41,17 @@ impl Entry {
 }
 
 /// The child that may follow a run.
-pub(in crate::orchestrate) struct Successor(Box<AdmittedRun>);
+pub(crate) struct Successor(Box<AdmittedRun>);
 
 impl Successor {
     /// The successor of a run that is about to start, if it may have one.
-    pub(in crate::orchestrate) fn of(ready: &AdmittedRun) -> Option<Self> {
+    pub(crate) fn of(ready: &AdmittedRun) -> Option<Self> {
         ready.successor().map(|run| Self(Box::new(run)))
     }
 
     /// Boots it now that the run has ended. Does not boot it after an error, because the next run may fail, too. Does
     /// not wait.
-    pub(in crate::orchestrate) fn follow(self, result: &ToolResult) {
+    pub(crate) fn follow(self, result: &ToolResult) {
         // The entry is made at once, so that `end_spares` ends this child, too.
         if let (false, Some((signals, delist))) = (result.is_error, enlist(&self.0)) {
             spawn_task(boot_and_keep(*self.0, signals, delist));
@@ -61,7 +61,7 @@ impl Successor {
 
 /// Takes a spare child that equals the child that the run would start now, for a run or for an early child with this request.
 /// Outdated spares are ended.
-pub(in crate::orchestrate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
+pub(crate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
     let wanted = ready.spare_request()?;
     loop {
         if !Queue::shared().may_adopt(request) {

@@ -11,12 +11,11 @@
 //!
 //! | | |
 //! |---|---|
-//! | `queue` | [`Queue`] with [`Ticket`], [`Permit`] and [`EarlyPermit`] |
+//! | `queue` | [`Queue`] with [`Ticket`], [`Permit`] and [`EarlyPermit`]; its lock, and the threads that talk to the stores |
 //! | `request` | the limits of a run, and its status while it waits |
 //! | `state` | the waiting runs, the taken slots, the next admission, the early permits to evict |
 //! | `pauses` | pauses of providers, used-up quotas, and the run that tries first |
 //! | `claims` | the requests to a store, its answers, the time of the next request |
-//! | `shared` | the lock around all of this, and the threads that talk to the stores |
 //!
 //! The queue does not know children, runs, or the use of a permit.
 
@@ -25,7 +24,6 @@ mod pauses;
 #[expect(clippy::module_inception, reason = "the queue itself, beside what it is made of")]
 mod queue;
 mod request;
-mod shared;
 mod state;
 
 pub use pauses::QuotaWait;

@@ -7,7 +7,7 @@ use crate::present::paint::{
 };
 use crate::present::usage_text;
 use crate::present::usage_text::context_text;
-use pi_events::{ContextUse, Usage};
+use pi_events::{ContextUse, Usage, current_text};
 use sanitizer::{figures, quoted_if_unusual, quoted_within, redacted_counts};
 
 pub(super) const ANSWER_LINES: usize = 6;
@@ -245,13 +245,11 @@ pub(super) fn draw_work(page: &mut Page, items: &[Item], text: &str, room: Room)
 
 /// Returns a run's newest text; nothing while it makes the calls that followed its last text.
 pub(super) fn new_text<'a>(items: &[Item], text: &'a str) -> &'a str {
-    let text = text.trim();
-    let last = items.iter().rev().find_map(|item| match item {
-        Item::Text(text) => Some(text.trim()),
+    let items = items.iter().map(|item| match item {
+        Item::Text(text) => Some(&**text),
         Item::Call(_) => None,
     });
-    let is_old = matches!(items.last(), Some(Item::Call(_))) && last == Some(text);
-    if is_old { "" } else { text }
+    current_text(text, items)
 }
 
 /// Draws a task within `limit`, or the start of its first lines.

@@ -6,8 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::changes::{abort_last, by_snapshot, carry_out_change};
-use super::parse::{Command, RunCommand, Target, parse};
-use super::resolve::resolve;
+use super::parse::{Command, RunCommand, parse};
 use crate::archive::current_transcript;
 use crate::doctor::doctor;
 use crate::orchestrate::MoveError;
@@ -15,6 +14,7 @@ use crate::orchestrate::background::actions::{
     StoppedRuns, move_to_background, restart, resume, send, stop, stop_all,
 };
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
+use crate::orchestrate::background::find::{NamedBy, find};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
@@ -29,7 +29,7 @@ use agents::config::OnExit;
 use supervisor::Detached;
 
 /// The error of a run without a transcript.
-pub(in super::super) const NO_TRANSCRIPT: &str = "it has no transcript";
+pub(crate) const NO_TRANSCRIPT: &str = "it has no transcript";
 
 /// The host's state when it sends a command.
 pub struct CommandHost {
@@ -58,17 +58,19 @@ pub async fn answer(
             let session = (!all).then(|| view.session().to_owned());
             let runs = service.runs(session.clone()).await;
             view.set_listed(runs.iter().map(|run| run.key.clone()));
-            let older = service.blocking(move |service| service.repository.count_older(session.as_deref()));
+            let older = service.blocking(move |service| service.store.count_older(session.as_deref()));
             list_report(&runs, older.await, all, &clock)
         }
         Command::Background { run: None } => moved(move_to_background(service, view.session(), None).await),
-        Command::Background { run: Some(target) } => match find(service, view, &target, true).await {
-            Ok(run) => match move_to_background(service, view.session(), Some(&run)).await {
-                Err(why) => refused_report(&run, "moved to the background", &why.to_string()),
-                moved_runs => moved(moved_runs),
-            },
-            Err(report) => report,
-        },
+        Command::Background { run: Some(target) } => {
+            match find(service, view, &target, NamedBy::Person { prefers_live: true }).await {
+                Ok(run) => match move_to_background(service, view.session(), Some(&run)).await {
+                    Err(why) => refused_report(&run, "moved to the background", &why.to_string()),
+                    moved_runs => moved(moved_runs),
+                },
+                Err(report) => report,
+            }
+        }
         Command::Run { agent, task, wait } => {
             let run = NewRun { agent, task, wait };
             start(service, view, run, host, callbacks).await
@@ -98,7 +100,8 @@ pub async fn answer(
             abort_last(&known, &view.scope.context).await
         }
         Command::On(target, command) => {
-            let found = match find(service, view, &target, command == RunCommand::Stop).await {
+            let by = NamedBy::Person { prefers_live: command == RunCommand::Stop };
+            let found = match find(service, view, &target, by).await {
                 Err(report) if command.is_about_changes() => {
                     by_snapshot(&target, &view.scope).await.ok_or(report)
                 }
@@ -121,7 +124,7 @@ pub async fn restart_runs(
 ) -> Report {
     let mut report = Report { is_error: true, ..Report::default() };
     for key in keys {
-        let run = service.blocking(move |service| service.repository.run(&key)).await;
+        let run = service.blocking(move |service| service.store.run(&key)).await;
         let Some(run) = run.filter(|run| *run.session == *view.session()) else { continue };
         let resumed = match restart(service, &run, &view.scope, Arc::clone(&callbacks)).await {
             Ok(outcome) => action_report(&run, outcome),
@@ -177,7 +180,7 @@ async fn answer_on(
 
 /// Returns the run with the id of its child's session, which only the session file has while the run works. The
 /// transcript of an ended run gets its current path, or none if it was deleted.
-pub(in super::super) async fn with_child_session(run: &RunRecord) -> RunRecord {
+pub(crate) async fn with_child_session(run: &RunRecord) -> RunRecord {
     let mut run = run.clone();
     if let Some(path) = run.transcript.clone().filter(|_| !run.is_live()) {
         let current = blocking(move || current_transcript(&path)).await;
@@ -278,53 +281,7 @@ pub async fn transcript(
     Ok((transcript, version.unwrap_or_default()))
 }
 
-/// Finds a run by name, first in the conversation, then among all. If several runs have the name, `live` prefers one
-/// that has not ended.
-async fn find(
-    service: &Arc<BackgroundService>,
-    view: &ConversationView,
-    target: &Target,
-    live: bool,
-) -> Result<RunRecord, Report> {
-    let listed = view.listed();
-    let own = service.runs(Some(view.session().to_owned())).await;
-    match resolve(target, &own, &listed, live) {
-        Ok(run) => Ok(run.clone()),
-        Err(report) => in_other_sessions(service, target, &listed).await.ok_or(report),
-    }
-}
-
-/// Finds a run of another conversation, only by its whole id or by its number in the list that was shown: a typing
-/// error must not reach the runs of another project.
-async fn in_other_sessions(
-    service: &Arc<BackgroundService>,
-    target: &Target,
-    listed: &[String],
-) -> Option<RunRecord> {
-    if let Some(key) = target.key() {
-        return service.run(key).await;
-    }
-    let mut all = service.runs(None).await;
-    let id = target.0.clone();
-    let stored = service.blocking(move |service| service.repository.with_id(&id)).await;
-    // A run that is too old for the lists can still be found by its id.
-    all.extend(
-        stored.into_iter().filter(|run| all.iter().all(|known| known.key != run.key)).collect::<Vec<_>>(),
-    );
-    let mut exact = all.iter().filter(|run| target.0 == run.run_id);
-    if let (Some(run), None) = (exact.next(), exact.next()) {
-        return Some(run.clone());
-    }
-    // `last`, a label and the beginning of an id are names of this conversation's runs.
-    target.number()?;
-    resolve(target, &all, listed, false).ok().filter(|run| listed.contains(&run.key)).cloned()
-}
-
-pub(in super::super) async fn read(
-    view: &ConversationView,
-    run: &RunRecord,
-    wanted: Wanted,
-) -> io::Result<Transcript> {
+pub(crate) async fn read(view: &ConversationView, run: &RunRecord, wanted: Wanted) -> io::Result<Transcript> {
     let Some(path) = run.transcript.clone() else {
         return Err(io::Error::new(io::ErrorKind::NotFound, NO_TRANSCRIPT));
     };

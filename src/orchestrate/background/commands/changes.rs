@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use super::parse::{RunCommand, Target};
+use super::parse::RunCommand;
 use crate::orchestrate::background::conversation::view::ConversationScope;
+use crate::orchestrate::background::find::Target;
 use crate::orchestrate::writers::lock_tree_for_command;
 use crate::present::{
     Report, applied_report, apply_undone_report, difference_report, discarded_report, refused_report,

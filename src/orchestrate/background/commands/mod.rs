@@ -1,5 +1,5 @@
-//! `/subagents …`: parses the line (`parse`), finds the named run (`resolve`), completes typed text (`complete`), and carries the
-//! command out (`answer`, and `changes` for the commands about changes). `question` finds the question that a person wants to
+//! `/subagents …`: parses the line (`parse`), completes typed text (`complete`), and carries the command out (`answer`, and
+//! `changes` for the commands about changes). `question` finds the question that a person wants to
 //! answer. `crate::present` writes the reports.
 
 mod answer;
@@ -7,12 +7,10 @@ mod changes;
 mod complete;
 mod parse;
 mod question;
-mod resolve;
 
+pub use super::find::{Target, resolve};
 pub use answer::{CommandHost, answer, restart_runs, stop_everything, transcript};
 pub(super) use answer::{NO_TRANSCRIPT, read, with_child_session};
 pub use complete::{Completion, complete};
-pub use parse::{Command, RunCommand, Target, parse, usage_report};
+pub use parse::{Command, RunCommand, parse, usage_report};
 pub use question::{AskingRun, NoQuestion, question_to_answer};
-pub(super) use resolve::named;
-pub use resolve::resolve;

@@ -1,5 +1,6 @@
 //! Parses the line after `/subagents`: the subcommands, their arguments, and the errors.
 
+use crate::orchestrate::background::find::Target;
 use crate::present::{DEFAULT_LOG_LINES, MAX_LOG_LINES, Mark, Report, ReportLine};
 use sanitizer::{nearest, quoted, suggestion};
 
@@ -83,36 +84,6 @@ impl RunCommand {
     /// Returns true if it shows or moves the changes of a run.
     pub(super) fn is_about_changes(&self) -> bool {
         matches!(self, Self::Undo | Self::Diff | Self::Apply { .. } | Self::AbortApply | Self::Discard { .. })
-    }
-}
-
-/// A name for a run: a number in a list, the beginning of an id, a label, a session key, or `last`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target(pub(super) String);
-
-impl Target {
-    /// The target with this name.
-    #[must_use]
-    pub fn new(name: impl Into<String>) -> Self {
-        Self(name.into())
-    }
-
-    /// Returns true if it names the newest run.
-    pub(super) fn is_last(&self) -> bool {
-        self.0 == "last"
-    }
-
-    /// The number in a list, `2` or `#2`, if the name looks like one.
-    pub(super) fn number(&self) -> Option<&str> {
-        let number = self.0.strip_prefix('#').unwrap_or(&self.0);
-        (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
-    }
-
-    /// The run's key, if the name is a whole key, alone or at the end of a session key.
-    #[must_use]
-    pub fn key(&self) -> Option<&str> {
-        let key = self.0.rsplit(':').next().unwrap_or_default();
-        uuid::Uuid::try_parse(key).is_ok().then_some(key)
     }
 }
 

@@ -1,4 +1,5 @@
-//! The deliveries that a conversation already contains, by its entries or its session file.
+//! The ids of deliveries: of the end of a run, of its questions, and of all deliveries that a conversation already contains, by its
+//! entries or its session file.
 //!
 //! Two processes may have one session open without seeing each other's additions. If the process that delivered a result dies
 //! before it could confirm that, only the file shows the delivery.
@@ -12,11 +13,36 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::present::ANNOUNCEMENT;
+use crate::run::RunRecord;
 use agents::Tool;
 use files::open;
+use store::Delivery;
 
 /// The text that every entry with deliveries contains.
 const IDS: &str = "deliveryIds";
+/// Between the id of a run's end and the number of its question.
+const QUESTION_INFIX: &str = "-q";
+
+/// Returns the id of the delivery of a run's end. If the disk was full, a process can find the run unfinished although
+/// its end was delivered. It then uses the same id.
+pub(crate) fn end_id(run: &RunRecord) -> String {
+    format!("{}-{}", run.key, run.times_resumed)
+}
+
+/// Returns the id of a question of a run, one of those since its last resumption.
+pub(crate) fn question_id(run: &RunRecord, number: u32) -> String {
+    format!("{}{QUESTION_INFIX}{number}", end_id(run))
+}
+
+/// Returns true if a delivery is a question.
+pub(crate) fn is_question(delivery: &Delivery) -> bool {
+    is_question_id(&delivery.id)
+}
+
+/// Returns true if this is the id of a question instead of an end.
+pub(crate) fn is_question_id(id: &str) -> bool {
+    id.contains(QUESTION_INFIX)
+}
 
 /// An entry that announces, or the result of a tool that has waited for a reply.
 #[derive(Default, Deserialize)]
@@ -71,7 +97,7 @@ pub fn delivered_in(entries: &str) -> Vec<String> {
 /// # Errors
 ///
 /// If it cannot be read.
-pub(in super::super) fn delivered_in_file(session_file: &Path) -> io::Result<HashSet<String>> {
+pub(crate) fn delivered_in_file(session_file: &Path) -> io::Result<HashSet<String>> {
     let some = memmem::Finder::new(IDS);
     let mut file = BufReader::new(open::regular(session_file)?);
     let mut ids = HashSet::new();

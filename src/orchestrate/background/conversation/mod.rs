@@ -1,14 +1,19 @@
 //! An open conversation: the runs it shows, the events its listener receives, and the deliveries on their way into it.
 //!
-//! `event` has the events of the listener. `event_throttle` selects the events for other extensions, with each run as a
-//! `published_run`. `delivery_ids` finds deliveries in a session, and `view` is the open conversation. The `outbox` holds the
-//! claimed deliveries of this process. The `dispatcher` brings them into the session of a host that cannot confirm a message.
-//! No part of this module reads the store or waits for a run; `super::deliver` does.
+//! | File | Content |
+//! |---|---|
+//! | `view` | the open conversation, and all of them |
+//! | `serve` | serves its listener from its opening to its end |
+//! | `event` | the events of the listener, and the selection of those for other extensions |
+//! | `published_run` | a run in these events |
+//! | `outbox` | the deliveries that this process has claimed for it; `super::deliver` fills and empties it |
+//! | `delivery_ids` | makes the ids of deliveries, and finds them in a session |
+//! | `dispatcher` | brings messages into the session of a host that cannot confirm one |
 
 pub(super) mod delivery_ids;
 pub(super) mod dispatcher;
 pub(super) mod event;
-pub(super) mod event_throttle;
 pub(super) mod outbox;
 pub(super) mod published_run;
+pub(super) mod serve;
 pub(super) mod view;

@@ -6,13 +6,13 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::Instant;
 
-use crate::orchestrate::background::question::open::is_question;
+use super::delivery_ids::is_question;
 use store::Delivery;
 
 /// The deliveries of an open conversation that this process has claimed, until the conversation is known to contain
 /// them.
 #[derive(Debug, Default)]
-pub(in super::super) struct Outbox(Mutex<State>);
+pub(crate) struct Outbox(Mutex<State>);
 
 #[derive(Debug, Default)]
 struct State {
@@ -30,7 +30,7 @@ struct State {
 
 /// The mark that there may be something to deliver.
 #[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Pending {
+pub(crate) struct Pending {
     /// The time at which the first of them arrived.
     pub since: Instant,
     /// The number of arrivals, to detect later ones.
@@ -39,22 +39,22 @@ pub(in super::super) struct Pending {
 
 impl Outbox {
     /// An outbox whose listener already has these deliveries.
-    pub(in super::super) fn with(sent: &[String]) -> Self {
+    pub(crate) fn with(sent: &[String]) -> Self {
         let offered = sent.iter().cloned().collect();
         Self(Mutex::new(State { offered, ..State::default() }))
     }
 
     /// Marks that there may be something to deliver.
-    pub(in super::super) fn expect(&self) {
+    pub(crate) fn expect(&self) {
         self.0.lock().expect();
     }
 
-    pub(in super::super) fn pending(&self) -> Option<Pending> {
+    pub(crate) fn pending(&self) -> Option<Pending> {
         self.0.lock().pending
     }
 
     /// Records whether the store has said which deliveries there are.
-    pub(in super::super) fn note_answer(&self, is_answered: bool) {
+    pub(crate) fn note_answer(&self, is_answered: bool) {
         let mut state = self.0.lock();
         let since = state.unanswered.unwrap_or_else(Instant::now);
         state.unanswered = (!is_answered).then_some(since);
@@ -62,20 +62,20 @@ impl Outbox {
 
     /// Returns true if the listener has received all deliveries. If the store has not answered for `timeout`, only the
     /// deliveries in this queue count.
-    pub(in super::super) fn is_settled(&self, timeout: Duration) -> bool {
+    pub(crate) fn is_settled(&self, timeout: Duration) -> bool {
         let state = self.0.lock();
         let is_silent = state.unanswered.is_some_and(|since| since.elapsed() >= timeout);
         state.pending.is_none() || (is_silent && state.queue.is_empty())
     }
 
     /// The deliveries that wait here, and for which no listener has been found yet.
-    pub(in super::super) fn waiting(&self) -> Vec<Delivery> {
+    pub(crate) fn waiting(&self) -> Vec<Delivery> {
         let state = self.0.lock();
         state.queue.iter().chain(state.reserved.values().flatten()).cloned().collect()
     }
 
     /// Queues a claimed delivery. Returns it if the conversation is closed; another process must then deliver it.
-    pub(in super::super) fn enqueue(&self, delivery: Delivery) -> Option<Delivery> {
+    pub(crate) fn enqueue(&self, delivery: Delivery) -> Option<Delivery> {
         let mut state = self.0.lock();
         if state.is_closed {
             return Some(delivery);
@@ -88,17 +88,17 @@ impl Outbox {
     }
 
     /// Returns true if a question waits here. Its run does nothing in the meantime.
-    pub(in super::super) fn has_question(&self) -> bool {
+    pub(crate) fn has_question(&self) -> bool {
         self.0.lock().queue.iter().any(is_question)
     }
 
     /// Keeps the end of a run out of the queue.
-    pub(in super::super) fn reserve(&self, key: &str) {
+    pub(crate) fn reserve(&self, key: &str) {
         self.0.lock().reserved.entry(key.to_owned()).or_default();
     }
 
     /// Hands out the reserved delivery of a run, if it has come.
-    pub(in super::super) fn take_reserved(&self, key: &str) -> Option<Delivery> {
+    pub(crate) fn take_reserved(&self, key: &str) -> Option<Delivery> {
         let mut state = self.0.lock();
         let delivery = state.reserved.remove(key)??;
         state.offered.insert(delivery.id.clone());
@@ -106,7 +106,7 @@ impl Outbox {
     }
 
     /// Ends a reservation. A delivery that has come and was not taken is queued.
-    pub(in super::super) fn give_back(&self, key: &str) {
+    pub(crate) fn give_back(&self, key: &str) {
         let mut state = self.0.lock();
         if let Some(delivery) = state.reserved.remove(key).flatten() {
             state.queue.push(delivery);
@@ -116,7 +116,7 @@ impl Outbox {
 
     /// Queues `more` and hands out at most `limit` deliveries, oldest first: questions alone, before all ends. `None`: the
     /// conversation is closed, and the caller keeps `more`.
-    pub(in super::super) fn hand_out(&self, more: &mut Vec<Delivery>, limit: usize) -> Option<Vec<Delivery>> {
+    pub(crate) fn hand_out(&self, more: &mut Vec<Delivery>, limit: usize) -> Option<Vec<Delivery>> {
         let mut state = self.0.lock();
         if state.is_closed {
             return None;
@@ -141,7 +141,7 @@ impl Outbox {
 
     /// Puts deliveries that the listener did not take back to the front of the queue. A closed conversation has already
     /// released them.
-    pub(in super::super) fn put_back(&self, deliveries: Vec<Delivery>) {
+    pub(crate) fn put_back(&self, deliveries: Vec<Delivery>) {
         let mut state = self.0.lock();
         if state.is_closed {
             return;
@@ -154,7 +154,7 @@ impl Outbox {
     }
 
     /// Clears the mark `seen`, unless deliveries have arrived since then or are still queued.
-    pub(in super::super) fn clear_pending(&self, seen: Pending) {
+    pub(crate) fn clear_pending(&self, seen: Pending) {
         let mut state = self.0.lock();
         let is_empty = state.queue.is_empty();
         if let Some(pending) = &mut state.pending {
@@ -167,18 +167,18 @@ impl Outbox {
     }
 
     /// Marks deliveries as being in the conversation.
-    pub(in super::super) fn mark_delivered(&self, ids: &[String]) {
+    pub(crate) fn mark_delivered(&self, ids: &[String]) {
         let mut state = self.0.lock();
         state.queue.retain(|delivery| !ids.contains(&delivery.id));
         state.offered.retain(|id| !ids.contains(id));
     }
 
-    pub(in super::super) fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.0.lock().is_closed
     }
 
     /// Closes the outbox. Returns the deliveries not known to be in the conversation.
-    pub(in super::super) fn close(&self) -> Vec<String> {
+    pub(crate) fn close(&self) -> Vec<String> {
         let mut state = self.0.lock();
         state.is_closed = true;
         let State { queue, offered, reserved, .. } = &mut *state;

@@ -1,4 +1,4 @@
-//! A run as other extensions see it, as promised in `docs/events.md`.
+//! A run as other extensions see it, and its events, as promised in `docs/events.md`.
 
 use std::path::PathBuf;
 
@@ -7,6 +7,7 @@ use serde_with_macros::skip_serializing_none;
 
 use crate::run::{BackgroundStatus, RunOutcome, RunRecord};
 use pi_events::{Usage, run_usage};
+use sanitizer::text_enum;
 
 /// Characters of a task, of an error or of the text that is being written.
 const MAX_TEXT: usize = 500;
@@ -74,6 +75,28 @@ impl PublishedRun {
             result: run.result.as_deref().map(|result| start(result, MAX_RESULT)),
         }
     }
+}
+
+text_enum! {
+    /// The kinds of events of a run.
+    pub enum RunEventKind {
+        /// It was accepted, or resumed.
+        Started = "subagent:started",
+        /// Something about a run under way has changed.
+        Updated = "subagent:update",
+        /// It has ended.
+        Ended = "subagent:ended",
+    }
+}
+
+/// An event of a run, as other extensions receive it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RunEvent {
+    /// The kind of the event.
+    #[serde(rename = "event")]
+    pub kind: RunEventKind,
+    /// The run.
+    pub run: PublishedRun,
 }
 
 fn start(text: &str, characters: usize) -> String {

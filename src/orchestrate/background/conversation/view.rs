@@ -28,8 +28,8 @@ pub struct ConversationScope {
 /// An open conversation.
 pub struct ConversationView {
     session: String,
-    pub(in super::super) scope: ConversationScope,
-    pub(in super::super) outbox: Outbox,
+    pub(crate) scope: ConversationScope,
+    pub(crate) outbox: Outbox,
     /// The runs of the last event.
     runs: Mutex<Vec<RunRecord>>,
     /// The ended runs that the store had when it was last read, with all their texts, because the store may be lost.
@@ -52,7 +52,7 @@ pub struct ConversationView {
 }
 
 impl ConversationView {
-    pub(in super::super) fn new(
+    pub(crate) fn new(
         session: String,
         scope: ConversationScope,
         contained: &[String],
@@ -89,7 +89,7 @@ impl ConversationView {
 
     /// Returns the ids of those `deliveries` that the conversation contains. It listed them when it was opened, or they
     /// are in its file, which another process may have extended since. Blocks.
-    pub(in super::super) fn contained(&self, deliveries: &[Delivery]) -> Vec<String> {
+    pub(crate) fn contained(&self, deliveries: &[Delivery]) -> Vec<String> {
         let file = self.scope.context.host.session_file.as_deref().filter(|_| !deliveries.is_empty());
         let by_file = file.and_then(|file| delivered_in_file(file).ok()).unwrap_or_default();
         let ids = deliveries.iter().map(|delivery| &delivery.id);
@@ -102,72 +102,72 @@ impl ConversationView {
         self.agents.lock().clone()
     }
 
-    pub(in super::super) fn set_agents(&self, agents: Vec<(String, String)>) {
+    pub(crate) fn set_agents(&self, agents: Vec<(String, String)>) {
         *self.agents.lock() = agents;
     }
 
-    pub(in super::super) fn set_runs(&self, runs: &[RunRecord]) {
+    pub(crate) fn set_runs(&self, runs: &[RunRecord]) {
         runs.clone_into(&mut self.runs.lock());
     }
 
     /// Returns the ended runs from the last reading of the store, including foreground runs.
-    pub(in super::super) fn ended(&self) -> Vec<RunRecord> {
+    pub(crate) fn ended(&self) -> Vec<RunRecord> {
         self.ended.lock().clone()
     }
 
-    pub(in super::super) fn set_ended<'a>(&self, runs: impl Iterator<Item = &'a RunRecord>) {
+    pub(crate) fn set_ended<'a>(&self, runs: impl Iterator<Item = &'a RunRecord>) {
         *self.ended.lock() = runs.cloned().collect();
     }
 
-    pub(in super::super) fn set_listed(&self, keys: impl Iterator<Item = String>) {
+    pub(crate) fn set_listed(&self, keys: impl Iterator<Item = String>) {
         *self.listed.lock() = keys.collect();
     }
 
-    pub(in super::super) fn listed(&self) -> Vec<String> {
+    pub(crate) fn listed(&self) -> Vec<String> {
         self.listed.lock().clone()
     }
 
-    pub(in super::super) fn invalidate(&self) {
+    pub(crate) fn invalidate(&self) {
         self.is_stale.store(true, Ordering::Relaxed);
     }
 
     /// Returns true if the store must be read again, and resets the mark.
-    pub(in super::super) fn take_stale(&self) -> bool {
+    pub(crate) fn take_stale(&self) -> bool {
         self.is_stale.swap(false, Ordering::Relaxed)
     }
 
     /// Returns true if any of its runs is live, in any process.
-    pub(in super::super) fn has_live(&self) -> bool {
+    pub(crate) fn has_live(&self) -> bool {
         self.runs.lock().iter().any(|run| run.is_live() && !run.is_foreground)
     }
 
     /// Returns true if any of its live runs has a host process, whose snapshots change without the store.
-    pub(in super::super) fn has_detached(&self) -> bool {
+    pub(crate) fn has_detached(&self) -> bool {
         self.has_detached.load(Ordering::Relaxed)
     }
 
     /// Records that a host process has taken over a run.
-    pub(in super::super) fn note_handed_over(&self, key: String) {
+    pub(crate) fn note_handed_over(&self, key: String) {
         self.has_detached.store(true, Ordering::Relaxed);
         self.handed_over.lock().insert(key);
     }
 
     /// Records that the listener was given a question.
-    pub(in super::super) fn note_asked(&self) {
+    pub(crate) fn note_asked(&self) {
         self.was_asked.store(true, Ordering::Relaxed);
     }
 
     /// Returns true if it got a question since the last call.
-    pub(in super::super) fn take_asked(&self) -> bool {
+    pub(crate) fn take_asked(&self) -> bool {
         self.was_asked.swap(false, Ordering::Relaxed)
     }
 
-    pub(in super::super) fn waits_for_host_processes(&self) -> bool {
+    pub(crate) fn waits_for_host_processes(&self) -> bool {
         !self.handed_over.lock().is_empty()
     }
 
     /// Records the runs that the store has.
-    pub(in super::super) fn note_stored(&self, runs: &[RunRecord]) {
+    pub(crate) fn note_stored(&self, runs: &[RunRecord]) {
         self.has_detached.store(runs.iter().any(|run| run.is_live() && run.is_detached), Ordering::Relaxed);
         let mut handed_over = self.handed_over.lock();
         for run in runs.iter().filter(|run| !run.is_live()) {
@@ -179,16 +179,16 @@ impl ConversationView {
         }
     }
 
-    pub(in super::super) fn changes(&self) -> watch::Receiver<u64> {
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
 
-    pub(in super::super) fn notify(&self) {
+    pub(crate) fn notify(&self) {
         self.changes.send_modify(|count| *count += 1);
     }
 
     /// Resolves when the view is closed.
-    pub(in super::super) async fn closed(&self) {
+    pub(crate) async fn closed(&self) {
         let mut changes = self.changes();
         while !self.outbox.is_closed() && changes.changed().await.is_ok() {}
     }
@@ -203,7 +203,7 @@ impl ConversationView {
 
 /// The conversations open in this process, by session.
 #[derive(Default)]
-pub(in super::super) struct Conversations {
+pub(crate) struct Conversations {
     open: Mutex<HashMap<String, Arc<ConversationView>>>,
     /// The sessions of all conversations that were opened in this process.
     ever_open: Mutex<HashSet<String>>,
@@ -212,53 +212,53 @@ pub(in super::super) struct Conversations {
 impl Conversations {
     /// Opens a conversation. Closes an older view of the same conversation, and returns that view's undelivered
     /// deliveries.
-    pub(in super::super) fn open(&self, view: &Arc<ConversationView>) -> Vec<String> {
+    pub(crate) fn open(&self, view: &Arc<ConversationView>) -> Vec<String> {
         self.ever_open.lock().insert(view.session.clone());
         let before = self.open.lock().insert(view.session.clone(), Arc::clone(view));
         before.map(|before| before.close()).unwrap_or_default()
     }
 
     /// Closes a view. Returns its undelivered deliveries.
-    pub(in super::super) fn close(&self, view: &Arc<ConversationView>) -> Vec<String> {
+    pub(crate) fn close(&self, view: &Arc<ConversationView>) -> Vec<String> {
         self.open.lock().retain(|_, open| !Arc::ptr_eq(open, view));
         view.close()
     }
 
     /// Closes every view. Returns their undelivered deliveries.
-    pub(in super::super) fn close_all(&self) -> Vec<String> {
+    pub(crate) fn close_all(&self) -> Vec<String> {
         let open = std::mem::take(&mut *self.open.lock());
         open.into_values().flat_map(|view| view.close()).collect()
     }
 
-    pub(in super::super) fn get(&self, session: &str) -> Option<Arc<ConversationView>> {
+    pub(crate) fn get(&self, session: &str) -> Option<Arc<ConversationView>> {
         self.open.lock().get(session).cloned()
     }
 
-    pub(in super::super) fn is_open(&self, session: &str) -> bool {
+    pub(crate) fn is_open(&self, session: &str) -> bool {
         self.open.lock().contains_key(session)
     }
 
     /// Returns the sessions of all conversations that were opened in this process, including closed ones.
-    pub(in super::super) fn ever_open(&self) -> HashSet<String> {
+    pub(crate) fn ever_open(&self) -> HashSet<String> {
         self.ever_open.lock().clone()
     }
 
     /// All open conversations.
-    pub(in super::super) fn all(&self) -> Vec<Arc<ConversationView>> {
+    pub(crate) fn all(&self) -> Vec<Arc<ConversationView>> {
         self.open.lock().values().cloned().collect()
     }
 
     /// Any open conversation.
-    pub(in super::super) fn any(&self) -> Option<Arc<ConversationView>> {
+    pub(crate) fn any(&self) -> Option<Arc<ConversationView>> {
         self.open.lock().values().next().cloned()
     }
 
-    pub(in super::super) fn is_any(&self, is_so: impl Fn(&ConversationView) -> bool) -> bool {
+    pub(crate) fn is_any(&self, is_so: impl Fn(&ConversationView) -> bool) -> bool {
         self.open.lock().values().any(|view| is_so(view))
     }
 
     /// Makes every view read the store again, and look for deliveries if there may be some.
-    pub(in super::super) fn invalidate(&self, may_deliver: bool) {
+    pub(crate) fn invalidate(&self, may_deliver: bool) {
         for view in self.open.lock().values() {
             view.invalidate();
             if may_deliver {
@@ -268,11 +268,7 @@ impl Conversations {
     }
 
     /// Hands a delivery claimed by this process to the view of its session. Returns it if that conversation is closed.
-    pub(in super::super) fn queue_delivery(
-        &self,
-        session: &str,
-        delivery: Option<Delivery>,
-    ) -> Option<Delivery> {
+    pub(crate) fn queue_delivery(&self, session: &str, delivery: Option<Delivery>) -> Option<Delivery> {
         let Some(view) = self.get(session) else { return delivery };
         view.invalidate();
         delivery.and_then(|delivery| view.outbox.enqueue(delivery))

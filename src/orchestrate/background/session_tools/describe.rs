@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use super::answer::SessionAnswer;
-use super::call::{HistoryWanted, ListWanted, MAX_LIMIT};
+use super::call::{HistoryWanted, ListWanted, MAX_LIMIT, SessionAnswer};
 use crate::orchestrate::background::commands::{self, NO_TRANSCRIPT, with_child_session};
 use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::service::BackgroundService;

@@ -2,25 +2,13 @@
 //! `sessions_send`, `sessions_stop`. Each answer is JSON for the model and a report for the watching person. Runs of other
 //! conversations cannot be reached.
 //!
-//! | File | Content |
-//! |---|---|
-//! | `call` | the arguments of a call, and their parser |
-//! | `use_tool` | carries out a call |
-//! | `find` | finds the run that a call names |
-//! | `describe` | lists runs, reads a run's conversation |
-//! | `send` | sends a message to a run, waits for its reply |
-//! | `continue_run` | the same for programs |
-//! | `answer` | the answer for the model and the person |
+//! `call` parses a call and has its answer, `use_tool` carries it out. `describe` lists runs and reads a run's conversation.
+//! `send` sends a message to a run and waits for its reply.
 
-mod answer;
 mod call;
-mod continue_run;
 mod describe;
-mod find;
 mod send;
 mod use_tool;
 
-pub use answer::SessionAnswer;
-pub use call::{SessionCall, parse_call};
-pub use continue_run::continue_run;
-pub use use_tool::use_session_tool;
+pub use call::{SessionAnswer, SessionCall, parse_call};
+pub use use_tool::{continue_run, use_session_tool};

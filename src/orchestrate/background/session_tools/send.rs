@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use tokio::select;
 use tokio::time::sleep;
 
-use super::answer::SessionAnswer;
-use super::call::Message;
+use super::call::{Message, SessionAnswer};
 use crate::orchestrate::background::actions;
 use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::live_run::LiveRun;

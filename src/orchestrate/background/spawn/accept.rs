@@ -10,7 +10,8 @@ use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::background::drive::drive;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
-use crate::orchestrate::background::repository::STOP;
+use crate::orchestrate::background::registry::Registration;
+use crate::orchestrate::background::run_store::STOP;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::run::{
@@ -18,6 +19,7 @@ use crate::run::{
     prepare_with, spawn_task,
 };
 use agents::config::Config;
+use supervisor::Cancel;
 
 /// The note that the model reads after a run was accepted.
 const NOTE: &str = "The result will arrive as a message when the run ends. Do not wait or poll for it; \
@@ -47,23 +49,24 @@ pub async fn spawn(
         Err(refused) => return *refused,
     };
     let (sender, receipt) = oneshot::channel();
-    let live = Arc::new(LiveRun::new(plan.record.clone(), &ends_with));
-    spawn_task(begin(Arc::clone(service), plan, live, order, callbacks, sender));
+    spawn_task(begin(Arc::clone(service), plan, ends_with, order, callbacks, sender));
     receipt.await.unwrap_or_else(|_| Receipt::Error("the run could not be started".to_owned()))
 }
 
 /// Decides about a run, sends the receipt, and drives the run to its end.
 async fn begin(
     service: Arc<BackgroundService>,
-    SpawnPlan { spec, settings, config, warnings, handoff, .. }: SpawnPlan,
-    live: Arc<LiveRun>,
+    SpawnPlan { spec, settings, config, record, warnings, handoff }: SpawnPlan,
+    ends_with: Cancel,
     order: Arc<CallOrder>,
     callbacks: Arc<dyn HostCallbacks>,
     receipt: oneshot::Sender<Receipt>,
 ) {
-    let (id, cancel, asked) =
-        (SharedRunId::new(RunId::of_key(&live.key())), &live.control.cancel, Notify::new());
-    let mut preparing = Box::pin(prepare_with(settings, spec, id, &*callbacks, cancel, Some(&asked)));
+    let live = Arc::new(LiveRun::new(record, config, &ends_with));
+    let id = SharedRunId::new(RunId::of_key(&live.key()));
+    let asked = Notify::new();
+    let mut preparing =
+        Box::pin(prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, Some(&asked)));
     let prepared = tokio::select! {
         biased;
         () = asked.notified() => None,
@@ -77,11 +80,11 @@ async fn begin(
         let note = if awaits_consent { ASKED } else { NOTE }.to_owned();
         Receipt::Accepted { run_id, session_key, note, warnings, awaits_consent }
     };
-    let ready = if let Some(prepared) = prepared {
-        match accept(&service, &live, prepared, handoff, &config).await {
-            Ok(ready) => {
+    let (registration, ready) = if let Some(prepared) = prepared {
+        match accept(&service, &live, prepared, handoff).await {
+            Ok((registration, ready)) => {
                 reply(accepted(false, ready.resolved.undo_note));
-                Ok(ready)
+                (registration, Ok(ready))
             }
             Err(answer) => {
                 tracing::info!(
@@ -92,16 +95,16 @@ async fn begin(
             }
         }
     } else {
-        if !host(&service, &live, &config).await {
-            return reply(Receipt::Forbidden(too_many(&config).to_string()));
-        }
+        let Some(registration) = host(&service, &live).await else {
+            return reply(Receipt::Forbidden(too_many(&live.config).to_string()));
+        };
         reply(accepted(true, None));
         match after_consent(&service, &live, preparing.await, handoff).await {
-            Some(ready) => ready,
+            Some(ready) => (registration, ready),
             None => return,
         }
     };
-    Box::pin(drive(&service, &live, ready, &config, &order, &*callbacks)).await;
+    Box::pin(drive(&service, registration, ready, &order, &*callbacks)).await;
 }
 
 /// Accepts a run that was prepared without asking the user. Otherwise returns the answer: why it was refused, or that a
@@ -111,8 +114,7 @@ async fn accept(
     live: &Arc<LiveRun>,
     prepared: Result<AdmittedRun, ToolResult>,
     handoff: Option<Handoff>,
-    config: &Config,
-) -> Result<AdmittedRun, Receipt> {
+) -> Result<(Registration, AdmittedRun), Receipt> {
     let ready = prepared.map_err(|result| refusal_of(&result))?;
     if let Some(unmet) = ready.unmet() {
         return Err(Receipt::Error(unmet.to_string()));
@@ -121,8 +123,8 @@ async fn accept(
         return Err(Receipt::Forbidden(exceeded.to_string()));
     }
     if let Some(handoff) = handoff {
-        if has_too_many(service, config).await {
-            return Err(Receipt::Forbidden(too_many(config).to_string()));
+        if has_too_many(service, &live.config).await {
+            return Err(Receipt::Forbidden(too_many(&live.config).to_string()));
         }
         let answer = handoff.hand_over(&live.key()).await;
         tracing::info!(
@@ -135,18 +137,17 @@ async fn accept(
         return Err(answer);
     }
     live.note_prepared(&ready);
-    if !host(service, live, config).await {
-        return Err(Receipt::Forbidden(too_many(config).to_string()));
-    }
+    let Some(registration) = host(service, live).await else {
+        return Err(Receipt::Forbidden(too_many(&live.config).to_string()));
+    };
     let key = live.key();
     let is_detached = live.record().is_detached;
-    if is_detached && service.repository.is_in_memory(&key) {
+    if is_detached && service.store.is_in_memory(&key) {
         // No other process could see the run, stop it, or deliver its result.
-        service.repository.forget(&key);
-        service.registry.remove(&key);
+        service.store.forget(&key);
         return Err(Receipt::Error(NO_STORE.to_owned()));
     }
-    Ok(ready)
+    Ok((registration, ready))
 }
 
 /// Continues with an accepted run after the user has answered. `None`: a host process has it.
@@ -164,10 +165,9 @@ async fn after_consent(
                 // it.
                 if live.end_reason() == Some(EndReason::Stopped) {
                     let key = live.key();
-                    service.blocking(move |service| service.repository.request(&key, STOP, "")).await;
+                    service.blocking(move |service| service.store.request(&key, STOP, "")).await;
                 }
                 note_handed_over(service, live);
-                service.registry.remove(&live.key());
                 None
             }
             Receipt::Forbidden(why) | Receipt::Error(why) => Some(Err(ready.not_started(&why))),
@@ -177,21 +177,19 @@ async fn after_consent(
     Some(Ok(ready))
 }
 
-/// Hosts a run from now on, and stores it. `false`: there are too many runs.
-async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, config: &Config) -> bool {
-    let has_room = service.registry.host(live, max_runs(config)).is_ok();
-    if has_room {
-        service.store(live).await;
-        service.registry.notify();
-        watch_others(service);
-    }
-    has_room
+/// Hosts a run from now on, and stores it. `None`: there are too many runs.
+async fn host(service: &Arc<BackgroundService>, live: &Arc<LiveRun>) -> Option<Registration> {
+    let registration = service.registry.host(live, max_runs(&live.config)).ok()?;
+    service.save(live).await;
+    service.registry.notify();
+    watch_others(service);
+    Some(registration)
 }
 
 /// Returns true if all processes together already have as many live runs as one process may have.
 async fn has_too_many(service: &Arc<BackgroundService>, config: &Config) -> bool {
     let max_runs = max_runs(config);
-    service.blocking(move |service| service.repository.count_live()).await >= max_runs
+    service.blocking(move |service| service.store.count_live()).await >= max_runs
 }
 
 fn note_handed_over(service: &BackgroundService, live: &LiveRun) {

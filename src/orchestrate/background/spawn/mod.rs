@@ -2,7 +2,6 @@
 //! or hands it over to a host process.
 
 mod accept;
-mod overrides;
 mod plan;
 mod refusal;
 mod request;

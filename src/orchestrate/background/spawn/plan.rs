@@ -1,22 +1,27 @@
 //! Decides about a request before anything is stored or started.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use uuid::Uuid;
 
-use super::overrides::{self, InvalidOption, short};
 use super::refusal::{detach_refusal, refusal};
 use super::request::{Handoff, Receipt, SpawnRequest};
-use crate::orchestrate::model_override::{known_model, known_thinking};
+use crate::orchestrate::model_override::{known_model, known_thinking, line};
 use crate::run::{
-    CallSettings, HostModel, RunId, RunOverrides, RunRecord, RunSpec, Timeout, find_agents, is_allowed,
-    starts_another_pi,
+    CallSettings, Cleanup, HostModel, RunId, RunOverrides, RunRecord, RunSpec, Timeout, find_agents,
+    is_allowed, starts_another_pi,
 };
 use agents::config::{Config, OnExit};
+use sanitizer::Sanitizer;
 use sanitizer::figures::millis;
 
 /// The maximum number of bytes of a task that are stored.
 const TASK_BYTES: usize = 4 * 1024;
+/// Longest label, in characters.
+const LABEL_CHARS: usize = 80;
+/// The longest limit that can be requested; 0 is no limit.
+const MAX_SECONDS: f64 = 7.0 * 24.0 * 3_600.0;
 
 /// A run that may be accepted.
 pub(super) struct SpawnPlan {
@@ -62,8 +67,8 @@ pub(super) fn plan(
         return Err(forbidden(clean(&refusal.to_string())));
     }
     let invalid = |option: InvalidOption| error(option.to_string());
-    let timeout = overrides::timeout(request.run_timeout_seconds).map_err(invalid)?;
-    let cleanup = overrides::cleanup(request.cleanup.as_deref(), &sanitizer).map_err(invalid)?;
+    let timeout = timeout_of(request.run_timeout_seconds).map_err(invalid)?;
+    let cleanup = cleanup_of(request.cleanup.as_deref(), &sanitizer).map_err(invalid)?;
     let mut warnings = Vec::new();
     // Another pi has models that this one does not know.
     let is_another = catalog.find(&agent).is_ok_and(|found| starts_another_pi(&found, &config));
@@ -128,4 +133,36 @@ pub(super) fn plan(
     let host_process = request.host_process.clone().filter(|_| needs_host_process);
     let handoff = host_process.map(|host_process| Handoff { request, host_process });
     Ok(SpawnPlan { spec, settings, config, record, warnings, handoff })
+}
+
+/// A caller's text as one short line.
+fn short(sanitizer: &Sanitizer, text: &str) -> String {
+    line(sanitizer, text, LABEL_CHARS)
+}
+
+/// The reason why an option of a request cannot be used.
+#[derive(Debug, thiserror::Error)]
+enum InvalidOption {
+    /// The time limit is negative, too long, or not a number.
+    #[error("`runTimeoutSeconds` is {0}; expected a number from 0 (no limit) to {MAX_SECONDS}")]
+    Timeout(f64),
+    /// The clean-up is unknown. The text is one short line.
+    #[error("`cleanup` is `{0}`; expected `keep` or `delete`")]
+    Cleanup(String),
+}
+
+fn timeout_of(seconds: Option<f64>) -> Result<Timeout, InvalidOption> {
+    match seconds {
+        None | Some(0.0) => Ok(Timeout::Never),
+        Some(seconds) if seconds > 0.0 && seconds <= MAX_SECONDS => {
+            Ok(Timeout::After(Duration::from_secs_f64(seconds)))
+        }
+        Some(seconds) => Err(InvalidOption::Timeout(seconds)),
+    }
+}
+
+fn cleanup_of(cleanup: Option<&str>, sanitizer: &Sanitizer) -> Result<Cleanup, InvalidOption> {
+    cleanup.map_or(Ok(Cleanup::Keep), |text| {
+        Cleanup::parse(text).ok_or_else(|| InvalidOption::Cleanup(short(sanitizer, text)))
+    })
 }

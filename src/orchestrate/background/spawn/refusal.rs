@@ -50,12 +50,7 @@ pub enum SpawnRefusal {
 
 /// Returns the reason why an agent may not run in the background, or why no further run may start. `hosted` is the number of runs
 /// that this process hosts.
-pub(in super::super) fn refusal(
-    config: &Config,
-    agent: &str,
-    is_allowed: bool,
-    hosted: usize,
-) -> Option<SpawnRefusal> {
+pub(crate) fn refusal(config: &Config, agent: &str, is_allowed: bool, hosted: usize) -> Option<SpawnRefusal> {
     if hosted >= max_runs(config) {
         return Some(too_many(config));
     }
@@ -65,12 +60,12 @@ pub(in super::super) fn refusal(
 }
 
 /// Returns the number of runs, waiting or running, that one process may have.
-pub(in super::super) fn max_runs(config: &Config) -> usize {
+pub(crate) fn max_runs(config: &Config) -> usize {
     config.max_concurrent.saturating_mul(RUNS_PER_SLOT)
 }
 
 /// Returns the refusal of a run beyond the limit.
-pub(in super::super) fn too_many(config: &Config) -> SpawnRefusal {
+pub(crate) fn too_many(config: &Config) -> SpawnRefusal {
     SpawnRefusal::TooMany { slots: config.max_concurrent }
 }
 

@@ -1,12 +1,18 @@
-//! Asks the questions of a run: to its conversation, and to the user at the same time.
+//! Questions of agents with `ask: parent`: a background run asks the conversation that started it.
+//!
+//! The question is a delivery like the end of a run, stored, claimed and delivered in the same way, so it reaches the
+//! conversation once. It is withdrawn when it is answered or time is up. The user can answer it as any other question;
+//! the first answer counts. Questions of extensions never come this way: those are for a person alone.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::select;
 
-use crate::orchestrate::background::live_run::LiveRun;
-use crate::orchestrate::background::service::BackgroundService;
+use super::deliver::withdraw;
+use super::ending::{HostedBy, settle};
+use super::live_run::LiveRun;
+use super::service::BackgroundService;
 use crate::present::RunQuestion;
 use crate::run::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, RunRecord, spawn_task,
@@ -14,25 +20,12 @@ use crate::run::{
 use sanitizer::figures::millis;
 use store::{Delivery, now_ms};
 
-/// Returns true if no one waits for an answer any more: the time is up, the run has ended, or this process hosts the
-/// run and has closed the question.
-pub(in super::super) fn is_stale(service: &BackgroundService, delivery: &Delivery) -> bool {
-    let has_ended = RunQuestion::read(delivery).is_none_or(|question| question.ends_ms <= now_ms());
-    has_ended
-        || match service.registry.get(&delivery.key) {
-            Some(live) => !live.question.is(&delivery.id),
-            None => service.repository.run(&delivery.key).is_none_or(|run| !run.is_live()),
-        }
-}
-
 /// The callbacks of a run in the list: they pass its requests to its host, and the questions of a background run also
 /// to its conversation.
-pub(in super::super) struct ConversationCallbacks<'a> {
+pub(super) struct ConversationCallbacks<'a> {
     pub service: &'a Arc<BackgroundService>,
     pub live: &'a Arc<LiveRun>,
     pub host: &'a dyn HostCallbacks,
-    /// True if a question starts a turn of an idle conversation.
-    pub triggers_turn: bool,
 }
 
 impl HostCallbacks for ConversationCallbacks<'_> {
@@ -101,7 +94,8 @@ impl ConversationCallbacks<'_> {
             }
         };
         let conversation = async {
-            self.offer(run, delivery).await;
+            let host = HostedBy::This(Arc::clone(self.live));
+            settle(self.service, run, Some(delivery), host).await;
             match answered.await {
                 Ok(text) => Answer::Value(text),
                 Err(_) => std::future::pending().await,
@@ -123,29 +117,9 @@ impl ConversationCallbacks<'_> {
             question: question.title.clone(),
             options: question.options.clone(),
             ends_ms: now_ms().saturating_add_unsigned(millis(wait)),
-            triggers_turn: self.triggers_turn,
+            triggers_turn: self.live.config.announce.trigger_turn,
             ..RunQuestion::of(run)
         }
-    }
-
-    /// Stores the question with the state of its run, and hands it to its conversation if that is open here.
-    async fn offer(&self, run: RunRecord, delivery: Delivery) {
-        let service = self.service;
-        let session = run.session.clone();
-        let is_claimed = service.conversations.is_open(&session);
-        let writing = Arc::clone(&self.live.writing).lock_owned().await;
-        let stored = service.blocking(move |service| {
-            service.repository.finish(&run, Some(&delivery), is_claimed);
-            drop(writing);
-            delivery
-        });
-        let delivery = stored.await;
-        let undelivered = service.conversations.queue_delivery(&session, is_claimed.then_some(delivery));
-        if let Some(undelivered) = undelivered {
-            // The conversation was closed in the meantime.
-            service.blocking(move |service| service.repository.release(&[undelivered.id])).await;
-        }
-        service.invalidate(!is_claimed);
     }
 }
 
@@ -185,17 +159,7 @@ impl Drop for WithdrawOnDrop<'_> {
         let live = Arc::clone(self.live);
         let id = self.id.clone();
         spawn_task(async move {
-            // The question may still be on its way into the store.
-            let writing = Arc::clone(&live.writing).lock_owned().await;
-            if let Some(view) = service.conversations.get(&live.record().session) {
-                view.outbox.mark_delivered(std::slice::from_ref(&id));
-            }
-            let withdraw = service.blocking(move |service| {
-                service.repository.mark_delivered(&[id]);
-                drop(writing);
-            });
-            withdraw.await;
-            service.registry.notify();
+            withdraw(&service, &live, id).await;
         });
     }
 }

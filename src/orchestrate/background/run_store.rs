@@ -1,12 +1,14 @@
-//! Stores background runs on disk, or in memory while the store on disk fails.
+//! Stores background runs on disk, or in memory while the store on disk fails, and the snapshots of live runs that outlive their
+//! pi. `retention` removes their files.
 //!
 //! The fallback is a store in memory with the same tables. All data of one run are in one of the two, so that older
-//! data never replace newer; [`RunRepository::flush`] moves them to disk as soon as that works again.
+//! data never replace newer; [`RunStore::flush`] moves them to disk as soon as that works again.
 
 use std::path::{Path, PathBuf};
 
 use parking_lot::Mutex;
 
+use super::live_snapshot::SnapshotDirectory;
 use crate::run::RunRecord;
 use files::layout;
 use store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
@@ -29,8 +31,10 @@ const NOT_STORED: &str = "background runs are kept in memory only, and undeliver
 
 /// Stores background runs. Every method blocks.
 #[derive(Debug)]
-pub(super) struct RunRepository {
-    agent_dir: PathBuf,
+pub(super) struct RunStore {
+    pub(super) agent_dir: PathBuf,
+    /// The progress of live runs that have a host process.
+    pub(super) snapshots: SnapshotDirectory,
     state: Mutex<State>,
     /// Held during every write, so that a flush moves a consistent state.
     writing: Mutex<()>,
@@ -50,19 +54,24 @@ struct State {
     notices: Vec<String>,
 }
 
-impl RunRepository {
+impl RunStore {
     pub(super) fn new(agent_dir: &Path) -> Self {
-        Self { agent_dir: agent_dir.to_owned(), state: Mutex::default(), writing: Mutex::default() }
+        Self {
+            agent_dir: agent_dir.to_owned(),
+            snapshots: SnapshotDirectory::new(agent_dir),
+            state: Mutex::default(),
+            writing: Mutex::default(),
+        }
     }
 
     /// Stores a run.
     pub(super) fn put(&self, run: &RunRecord) {
-        self.finish(run, None, false);
+        self.put_with(run, None, false);
     }
 
-    /// Stores the end of a run together with its delivery, both or neither. With `is_claimed`, this process delivers
+    /// Stores a run together with a delivery, both or neither: its end, or its question. With `is_claimed`, this process delivers
     /// it, and no other process is offered the delivery.
-    pub(super) fn finish(&self, run: &RunRecord, delivery: Option<&Delivery>, is_claimed: bool) {
+    pub(super) fn put_with(&self, run: &RunRecord, delivery: Option<&Delivery>, is_claimed: bool) {
         let write = |store: &Store| {
             let row = stored(run, store);
             // A live run with a question has a delivery, too.
@@ -139,17 +148,22 @@ impl RunRepository {
         rows.into_iter().filter_map(|row| Some((read(&row)?, row.process.clone()?))).collect()
     }
 
-    /// The live runs of a session, or of all, and the newest others, in the background and not; newest first.
+    /// The live runs of a session, or of all, and the newest others, in the background and not; newest first. A run with a host
+    /// process is shown as its last snapshot.
     pub(super) fn runs(&self, session: Option<&str>) -> Vec<RunRecord> {
-        let mut runs = self.read_runs(|store| store.runs(session, MAX_RUNS));
+        let mut runs = self.snapshots.update(self.listed(session));
         sort_newest_first(&mut runs);
         runs
+    }
+
+    fn listed(&self, session: Option<&str>) -> Vec<RunRecord> {
+        self.read_runs(|store| store.runs(session, MAX_RUNS))
     }
 
     /// Returns the number of stored runs of a session, or of all, that are not in [`Self::runs`].
     pub(super) fn count_older(&self, session: Option<&str>) -> usize {
         let stored: usize = self.stores().filter_map(|store| store.count_runs(session).ok()).sum();
-        stored.saturating_sub(self.runs(session).len())
+        stored.saturating_sub(self.listed(session).len())
     }
 
     /// The runs with this id, of all sessions.
@@ -229,7 +243,7 @@ impl RunRepository {
     /// Stores a delivery of this process again.
     pub(super) fn put_delivery(&self, delivery: &Delivery) {
         if let Some(run) = self.run(&delivery.key) {
-            self.finish(&run, Some(delivery), true);
+            self.put_with(&run, Some(delivery), true);
         }
     }
 
@@ -250,7 +264,7 @@ impl RunRepository {
 
     /// Takes the notices that the user has not seen. They are restored unless they are delivered.
     pub(super) fn take_notices(&self) -> UndeliveredNotices<'_> {
-        UndeliveredNotices { repository: self, notices: std::mem::take(&mut self.state.lock().notices) }
+        UndeliveredNotices { store: self, notices: std::mem::take(&mut self.state.lock().notices) }
     }
 
     /// Moves runs from memory to disk. Returns whether memory is now empty.
@@ -381,7 +395,7 @@ pub(super) fn sort_newest_first(runs: &mut [RunRecord]) {
 
 /// Notices on their way to the user; dropping them gives them back.
 pub(super) struct UndeliveredNotices<'a> {
-    repository: &'a RunRepository,
+    store: &'a RunStore,
     pub notices: Vec<String>,
 }
 
@@ -395,7 +409,7 @@ impl UndeliveredNotices<'_> {
 impl Drop for UndeliveredNotices<'_> {
     fn drop(&mut self) {
         if !self.notices.is_empty() {
-            self.repository.state.lock().notices.splice(0..0, self.notices.drain(..));
+            self.store.state.lock().notices.splice(0..0, self.notices.drain(..));
         }
     }
 }
@@ -422,81 +436,81 @@ mod tests {
         Delivery { id: key.to_owned(), session: "s".to_owned(), key: key.to_owned(), ..Delivery::default() }
     }
 
-    fn ids(repository: &RunRepository) -> Vec<String> {
-        repository.claim_deliveries("s").0.into_iter().map(|delivery| delivery.id).collect()
+    fn ids(run_store: &RunStore) -> Vec<String> {
+        run_store.claim_deliveries("s").0.into_iter().map(|delivery| delivery.id).collect()
     }
 
     #[test]
     fn without_a_store_runs_work_in_memory_and_the_user_is_notified_once() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
         fs::create_dir_all(agent_dir.path().join("subagents/runs.db")).expect("the directory is created");
-        let repository = RunRepository::new(agent_dir.path());
-        repository.put(&run("one"));
-        repository.finish(&ended_run("one"), Some(&delivery("one")), false);
-        repository.finish(&ended_run("two"), Some(&delivery("two")), true);
-        assert_eq!(repository.take_notices().notices.len(), 1);
+        let run_store = RunStore::new(agent_dir.path());
+        run_store.put(&run("one"));
+        run_store.put_with(&ended_run("one"), Some(&delivery("one")), false);
+        run_store.put_with(&ended_run("two"), Some(&delivery("two")), true);
+        assert_eq!(run_store.take_notices().notices.len(), 1);
         assert_eq!(
-            repository.take_notices().notices.len(),
+            run_store.take_notices().notices.len(),
             1,
             "notices that were not delivered are returned again"
         );
-        repository.take_notices().mark_delivered();
-        assert!(repository.take_notices().notices.is_empty());
-        assert!(repository.is_in_memory("one") && !repository.flush());
-        assert_eq!(repository.runs(Some("s")).len(), 2);
-        assert_eq!(repository.due_for_archive(2).len(), 2);
-        assert_eq!(ids(&repository), ["one"], "a claimed delivery is not offered");
-        repository.release(&["one".to_owned(), "two".to_owned()]);
-        assert_eq!(ids(&repository), ["one", "two"]);
-        let (runs, has_stored) = repository.mark_delivered(&["one".to_owned()]);
+        run_store.take_notices().mark_delivered();
+        assert!(run_store.take_notices().notices.is_empty());
+        assert!(run_store.is_in_memory("one") && !run_store.flush());
+        assert_eq!(run_store.runs(Some("s")).len(), 2);
+        assert_eq!(run_store.due_for_archive(2).len(), 2);
+        assert_eq!(ids(&run_store), ["one"], "a claimed delivery is not offered");
+        run_store.release(&["one".to_owned(), "two".to_owned()]);
+        assert_eq!(ids(&run_store), ["one", "two"]);
+        let (runs, has_stored) = run_store.mark_delivered(&["one".to_owned()]);
         assert_eq!((runs.len(), &runs[0].key, has_stored), (1, &"one".to_owned(), true));
-        repository.release(&["one".to_owned(), "two".to_owned()]);
-        assert_eq!(ids(&repository), ["two"], "a delivered message is not offered again");
+        run_store.release(&["one".to_owned(), "two".to_owned()]);
+        assert_eq!(ids(&run_store), ["two"], "a delivered message is not offered again");
         let archived = RunRecord { archived_ms: Some(5), ..ended_run("one") };
-        assert_eq!(repository.amend(&archived), Some(true));
+        assert_eq!(run_store.amend(&archived), Some(true));
         assert_eq!(
-            repository.amend(&ended_run("one")),
+            run_store.amend(&ended_run("one")),
             Some(false),
             "an older state does not replace the archived run"
         );
-        repository.forget("two");
-        assert!(!repository.is_in_memory("two") && ids(&repository).is_empty());
-        repository.forget("one");
-        assert!(repository.flush(), "a repository without runs in memory is flushed");
+        run_store.forget("two");
+        assert!(!run_store.is_in_memory("two") && ids(&run_store).is_empty());
+        run_store.forget("one");
+        assert!(run_store.flush(), "a store without runs in memory is flushed");
     }
 
     #[test]
     fn runs_in_memory_take_precedence_until_the_store_works_again() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
-        let repository = RunRepository::new(agent_dir.path());
-        repository.put(&RunRecord { task: "older".to_owned(), ..run("one") });
+        let run_store = RunStore::new(agent_dir.path());
+        run_store.put(&RunRecord { task: "older".to_owned(), ..run("one") });
         // The state after a failed write.
         let fallback = Store::in_memory().expect("the store is opened in memory");
         fallback.put_run(&stored(&run("one"), &fallback)).expect("the run is stored");
-        repository.state.lock().fallback = Some(fallback);
-        repository.finish(&ended_run("one"), Some(&delivery("one")), false);
-        assert!(repository.is_in_memory("one"), "the run stays in memory with its newest state");
-        assert_eq!(repository.runs(None), [ended_run("one")]);
-        assert_eq!(repository.count_live(), 0);
-        assert!(repository.flush() && !repository.is_in_memory("one"));
-        assert_eq!(repository.runs(None), [ended_run("one")]);
-        assert_eq!(ids(&repository), ["one"]);
-        assert_eq!(ids(&repository), [""; 0], "a claimed delivery is not offered again");
+        run_store.state.lock().fallback = Some(fallback);
+        run_store.put_with(&ended_run("one"), Some(&delivery("one")), false);
+        assert!(run_store.is_in_memory("one"), "the run stays in memory with its newest state");
+        assert_eq!(run_store.runs(None), [ended_run("one")]);
+        assert_eq!(run_store.count_live(), 0);
+        assert!(run_store.flush() && !run_store.is_in_memory("one"));
+        assert_eq!(run_store.runs(None), [ended_run("one")]);
+        assert_eq!(ids(&run_store), ["one"]);
+        assert_eq!(ids(&run_store), [""; 0], "a claimed delivery is not offered again");
     }
 
     /// Two that have seen the same end may come one after the other, too.
     #[test]
     fn an_end_is_resumed_once_even_if_the_run_ends_again_before_the_second_claim() {
         let agent_dir = tempfile::tempdir().expect("a temporary directory is created");
-        let repository = RunRepository::new(agent_dir.path());
+        let run_store = RunStore::new(agent_dir.path());
         let ended = RunRecord { ended_ms: Some(10), ..ended_run("one") };
-        repository.put(&ended);
-        assert!(repository.claim(&run("one"), ended.ended_ms));
-        assert!(!repository.claim(&run("one"), ended.ended_ms), "a running run cannot be claimed");
+        run_store.put(&ended);
+        assert!(run_store.claim(&run("one"), ended.ended_ms));
+        assert!(!run_store.claim(&run("one"), ended.ended_ms), "a running run cannot be claimed");
         let again = RunRecord { ended_ms: Some(20), times_resumed: 1, ..ended_run("one") };
-        repository.put(&again);
-        assert!(!repository.claim(&run("one"), ended.ended_ms), "a claim for an older end is refused");
-        assert_eq!(repository.run("one"), Some(again.clone()));
-        assert!(repository.claim(&run("one"), again.ended_ms));
+        run_store.put(&again);
+        assert!(!run_store.claim(&run("one"), ended.ended_ms), "a claim for an older end is refused");
+        assert_eq!(run_store.run("one"), Some(again.clone()));
+        assert!(run_store.claim(&run("one"), again.ended_ms));
     }
 }

@@ -1,14 +1,129 @@
-//! Finds the run that a name refers to.
+//! Finds the run that a name refers to: for the commands of a person, the tools of a model and the calls of a program.
+//!
+//! All of them get the same refusals, with the nearest name and the candidates.
 
-use super::parse::Target;
+use std::sync::Arc;
+
+use uuid::Uuid;
+
+use super::conversation::view::ConversationView;
+use super::service::BackgroundService;
 use crate::present::{Mark, Report, ReportLine, agent_and_label, mark, state};
-use crate::run::RunRecord;
+use crate::run::{RunRecord, blocking};
+use crate::transcript::session_id;
 use sanitizer::{nearest, one_line, quoted, suggestion, without_controls};
 
 /// The maximum number of runs listed in an error.
 const MAX_NAMED: usize = 8;
 /// The minimum number of characters of a UUID that name a run. Fewer do not distinguish runs.
 const MIN_KEY_CHARS: usize = 4;
+
+/// A name for a run: a number in a list, the beginning of an id, a label, a session key, or `last`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target(pub(super) String);
+
+impl Target {
+    /// The target with this name.
+    #[must_use]
+    pub fn new(name: impl Into<String>) -> Self {
+        Self(name.into())
+    }
+
+    /// Returns true if it names the newest run.
+    fn is_last(&self) -> bool {
+        self.0 == "last"
+    }
+
+    /// The number in a list, `2` or `#2`, if the name looks like one.
+    fn number(&self) -> Option<&str> {
+        let number = self.0.strip_prefix('#').unwrap_or(&self.0);
+        (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(number)
+    }
+
+    /// The run's key, if the name is a whole key, alone or at the end of a session key.
+    fn key(&self) -> Option<&str> {
+        let key = self.0.rsplit(':').next().unwrap_or_default();
+        Uuid::try_parse(key).is_ok().then_some(key)
+    }
+}
+
+/// The author of a name, which decides about the kinds of names and the runs that they reach.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NamedBy {
+    /// A person, who has seen a list: its numbers and `last` are names, too. A whole id, a key or a number of `list all` reaches
+    /// a run of another conversation.
+    Person {
+        /// True if an active run is preferred to an ended one of the same name.
+        prefers_live: bool,
+    },
+    /// A model or a program. It reaches only the runs of its own conversation.
+    Program,
+}
+
+/// Finds a run by its session key, its id or the beginning of either, its label, or the id of its child's session.
+///
+/// # Errors
+///
+/// With a report of the reason, the nearest name and the candidates.
+pub(super) async fn find(
+    service: &Arc<BackgroundService>,
+    view: &ConversationView,
+    target: &Target,
+    by: NamedBy,
+) -> Result<RunRecord, Report> {
+    let own = service.runs(Some(view.session().to_owned())).await;
+    let listed = view.listed();
+    let found = match by {
+        NamedBy::Person { prefers_live } => resolve(target, &own, &listed, prefers_live),
+        NamedBy::Program => named(target.0.trim(), &own, false),
+    };
+    let unknown = match found {
+        Ok(run) => return Ok(run.clone()),
+        Err(report) => report,
+    };
+    let mut found = by_live_session(target.0.trim(), own).await;
+    if found.is_none() && by != NamedBy::Program {
+        found = in_other_conversations(service, target, &listed).await;
+    }
+    found.ok_or(unknown)
+}
+
+/// Finds an active run by the id of its child's session, which is only in the session's file until the run has ended.
+async fn by_live_session(id: &str, mut runs: Vec<RunRecord>) -> Option<RunRecord> {
+    runs.retain(RunRecord::is_live);
+    let wanted = id.to_owned();
+    let is_wanted = move |run: &RunRecord| {
+        let id = run.transcript.as_deref().and_then(|path| session_id(path).ok().flatten());
+        id.is_some_and(|id| id == wanted)
+    };
+    blocking(move || runs.into_iter().find(is_wanted)).await
+}
+
+/// Finds a run of another conversation, only by its whole id or by its number in the list that was shown: a typing
+/// error must not reach the runs of another project.
+async fn in_other_conversations(
+    service: &Arc<BackgroundService>,
+    target: &Target,
+    listed: &[String],
+) -> Option<RunRecord> {
+    if let Some(key) = target.key() {
+        return service.run(key).await;
+    }
+    let mut all = service.runs(None).await;
+    let id = target.0.clone();
+    let stored = service.blocking(move |service| service.store.with_id(&id)).await;
+    // A run that is too old for the lists can still be found by its id.
+    all.extend(
+        stored.into_iter().filter(|run| all.iter().all(|known| known.key != run.key)).collect::<Vec<_>>(),
+    );
+    let mut exact = all.iter().filter(|run| target.0 == run.run_id);
+    if let (Some(run), None) = (exact.next(), exact.next()) {
+        return Some(run.clone());
+    }
+    // `last`, a label and the beginning of an id are names of this conversation's runs.
+    target.number()?;
+    resolve(target, &all, listed, false).ok().filter(|run| listed.contains(&run.key)).cloned()
+}
 
 /// Finds a run among `runs`, newest first. A number is a position in the list shown last, whose keys are in `shown`. If
 /// no list was shown, it is a position in `runs`. If several runs have the name, `live` prefers one that has not ended.
@@ -62,11 +177,7 @@ pub fn resolve<'a>(
 /// # Errors
 ///
 /// If no run matches, or several do. The report lists the candidates.
-pub(in super::super) fn named<'a>(
-    name: &str,
-    runs: &'a [RunRecord],
-    live: bool,
-) -> Result<&'a RunRecord, Report> {
+fn named<'a>(name: &str, runs: &'a [RunRecord], live: bool) -> Result<&'a RunRecord, Report> {
     if is_blank(name) {
         return Err(unnamed());
     }
