@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::call;
+use crate::support::child::Child;
 use crate::support::event_recorder::EventRecorder;
 use crate::support::pids::eventually;
 use crate::support::stage;
@@ -26,7 +27,9 @@ use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
 /// Works until it receives a second command, and repeats that command.
-const LISTENS: &str = "hear; begin; hear; said 'Heard you.'; settled; leave";
+fn listens() -> Child {
+    Child::working().receives().says("Heard you.").settles().listens()
+}
 
 struct Scene {
     root: TempDir,
@@ -35,7 +38,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let root = stage(LISTENS);
+        let root = stage(&listens());
         let service = background(&root.path().join("agent"));
         Self { root, service }
     }
@@ -69,7 +72,7 @@ impl Scene {
 
     /// Returns the two runs of a call by their tasks, once both of their children work.
     async fn working(&self) -> Vec<RunRecord> {
-        let received = self.root.path().join("heard");
+        let received = self.root.path().join("received");
         eventually("the tasks of both children", || {
             fs::read_to_string(&received).is_ok_and(|text| text.lines().count() == 2)
         })

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::call;
+use crate::support::child::Child;
 use crate::support::event_recorder::EventRecorder;
 use crate::support::pids::eventually;
 use crate::support::program;
@@ -28,17 +29,22 @@ use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
 /// A child whose provider refuses it while the file `gone` exists, but not before the file `hold` is removed. Records its arguments.
-const CHILD: &str = r#"
-printf '%s\n' "$*" >> "$home/starts"
-hear; begin
-if test -e "$home/gone"; then
-    while test -e "$home/hold"; do sleep 0.02; done
-    said '' error ",\"errorMessage\":\"$(cat "$home/gone")\""
-else
-    said 'Done.'
-fi
-settled; leave
-"#;
+fn refused_child(error: &str) -> Child {
+    let refused = Child::new()
+        .runs(r#"while test -e "$home/hold"; do sleep 0.02; done"#)
+        .says("")
+        .with_error(error)
+        .settles()
+        .listens();
+    Child::new()
+        .runs(r#"printf '%s\n' "$*" >> "$home/starts""#)
+        .receives()
+        .starts()
+        .if_exists("gone", &refused)
+        .says("Done.")
+        .settles()
+        .listens()
+}
 const NO_TIME: &str = "429 insufficient_quota: You exceeded your current quota, please check your plan";
 
 struct Scene {
@@ -51,8 +57,8 @@ struct Scene {
 impl Scene {
     /// The tests of one program share its queue, so each has a provider of its own. It is unknown if the name is empty.
     fn new(provider: &'static str, error: &str, config: Value) -> Self {
-        let root = stage(CHILD);
-        fs::write(root.path().join("gone"), error).expect("the file is written");
+        let root = stage(&refused_child(error));
+        fs::write(root.path().join("gone"), "").expect("the file is written");
         let service = background(&root.path().join("agent"));
         Self { root, provider, config, service }
     }
@@ -170,7 +176,7 @@ async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota
     }
     // The five whose first child was refused continued their sessions.
     assert_eq!(scene.starts().len(), 55);
-    let received = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
+    let received = fs::read_to_string(scene.root.path().join("received")).expect("the file is readable");
     assert_eq!(received.matches("usage limit interrupted you").count(), 5);
 }
 
@@ -220,7 +226,7 @@ async fn foreground_and_background_runs_continue_by_themselves_at_the_named_rese
     let message = announced().expect("the message was recorded");
     assert!(message.contains("Status: success") && message.contains("Done."), "{message}");
     assert_eq!(scene.starts().len(), 4, "each run has continued once");
-    let received = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
+    let received = fs::read_to_string(scene.root.path().join("received")).expect("the file is readable");
     assert_eq!(received.matches("usage limit interrupted you").count(), 2);
     let list = scene.list().await;
     assert!(list.starts_with("Runs: 2 ended\n"), "{list}");

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::support::call;
+use crate::support::child::Child;
 use crate::support::stage::{PATIENCE, User, context, stage};
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
@@ -23,11 +24,14 @@ const BEFORE: &str = "value-that-was-there-before";
 const AFTER: &str = "value-that-came-meanwhile";
 
 /// Prints its environment, and saves it in a file of its own.
-const SCRIPT: &str = r#"
-cat > /dev/null
-printf '%s' "$DEPLOY_TOKEN" > "$0.$PI_SUBAGENT_RUN_ID"
-begin; said "It is $DEPLOY_TOKEN."; settled
-"#;
+fn script() -> Child {
+    Child::new()
+        .reads_task()
+        .runs(r#"printf '%s' "$DEPLOY_TOKEN" > "$0.$PI_SUBAGENT_RUN_ID""#)
+        .starts()
+        .says_expanded("It is $DEPLOY_TOKEN.")
+        .settles()
+}
 
 fn configure(file: &Path, token: &str) {
     fs::write(file, json!({ "subagents": { "env": { "DEPLOY_TOKEN": token } } }).to_string())
@@ -36,7 +40,7 @@ fn configure(file: &Path, token: &str) {
 
 /// A project with an agent that the user must allow, and the settings at the start.
 fn scene() -> (TempDir, PathBuf, Arc<HostContext>) {
-    let root = stage(SCRIPT);
+    let root = stage(&script());
     let project = root.path().join("project");
     fs::create_dir_all(project.join(".pi/agents")).expect("the directory is created");
     let agent = project.join(".pi/agents/local.md");

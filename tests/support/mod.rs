@@ -4,6 +4,8 @@
 pub(crate) mod actor;
 #[cfg(unix)]
 pub(crate) mod call;
+#[cfg(unix)]
+pub(crate) mod child;
 #[cfg(target_os = "linux")]
 pub(crate) mod engine;
 #[cfg(unix)]
