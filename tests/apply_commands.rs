@@ -7,12 +7,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::support::call;
 use crate::support::child::Child;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SpawnRequest,
     background, commands, open_conversation, spawn, until_settled,
@@ -148,7 +146,7 @@ impl Scene {
             siblings: 1,
             overrides: RunOverrides::default(),
         };
-        let call = single(spec, call::call(Arc::new(User::default())));
+        let call = single(spec, extension::call(Arc::new(User::default())));
         timeout(PATIENCE, call).await.expect("the run ends")
     }
 

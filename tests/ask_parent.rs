@@ -7,11 +7,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
 use crate::support::child::{Child, GUARD_KEY};
+use crate::support::extension;
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, DeliveryMessage,
@@ -341,7 +340,8 @@ async fn a_call_that_is_moved_to_the_background_asks_the_conversation_from_then_
         overrides: RunOverrides::default(),
     };
     let background_move = BackgroundMove::default();
-    let call = Call { background_move: background_move.clone(), ..call::call(Arc::new(User::default())) };
+    let call =
+        Call { background_move: background_move.clone(), ..extension::call(Arc::new(User::default())) };
     let call = tokio::spawn(single(spec, call));
     scene.until_file("received").await;
     let moved = timeout(PATIENCE, background_move.request())

@@ -10,13 +10,11 @@ use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use crate::support::actor;
-use crate::support::actor::{Actor, reply};
+use crate::support::actor::{self, Actor, reply};
 use crate::support::child::Child;
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
-use crate::support::warden;
+use crate::support::program;
+use crate::support::stage::{self, PATIENCE, User, stage};
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::commands::restart_runs;
 use pi_subagent_native::orchestrate::background::{
@@ -252,7 +250,7 @@ fn checked(root: &Path, check: &str) -> SpawnRequest {
         "check": { "attempts": 0 }, "announce": { "mode": "ask" },
     });
     let context =
-        HostContext { config: Some(config), warden: Some(warden::warden()), ..(*context(root)).clone() };
+        HostContext { config: Some(config), warden: Some(program::warden()), ..(*context(root)).clone() };
     let request = SpawnRequest::new("build".into(), root.join("project"), Arc::new(context));
     SpawnRequest { agent: Some("builder".into()), ..request }
 }

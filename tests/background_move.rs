@@ -5,12 +5,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
 use crate::support::child::Child;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries, Receipt,
     RunRecord, SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation,
@@ -97,7 +95,7 @@ impl Scene {
         Call {
             control: Control { cancel: self.cancel.clone(), ..Control::default() },
             background_move: self.background_move.clone(),
-            ..call::call(Arc::new(User::default()))
+            ..extension::call(Arc::new(User::default()))
         }
     }
 

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::child::Child;
 use crate::support::scene::Scene;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User};
+use crate::support::stage::{self, PATIENCE, User};
 use parking_lot::Mutex;
 use pi_subagent_native::run::{
     CheckReport, ConfirmRequest, Control, Progress, RunOutcome, SingleResult, ToolResult,

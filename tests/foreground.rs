@@ -5,12 +5,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
 use crate::support::child::Child;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundEvent, BackgroundService, ConversationScope, KnownDeliveries, RunRecord, background,
     close_conversation, commands, open_conversation, send, stop, until_settled,
@@ -62,7 +60,7 @@ impl Scene {
             cwd: self.root.path().join("project"),
             context: self.context(),
         };
-        let call = call::call(Arc::new(User::default()));
+        let call = extension::call(Arc::new(User::default()));
         tokio::spawn(parallel(spec, call))
     }
 

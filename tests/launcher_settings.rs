@@ -6,9 +6,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
-use crate::support::call;
 use crate::support::child::Child;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::remote::{FAR, Place, at, read};
 use crate::support::scene::Scene;
 use crate::support::stage::{PATIENCE, User};
@@ -256,7 +255,7 @@ fn tasks(scene: &Scene, tasks: [&str; 2]) -> (TasksSpec, Call) {
         cwd: scene.spec.cwd.clone(),
         context: Arc::clone(&scene.spec.context),
     };
-    let call = call::call(Arc::new(User::default()));
+    let call = extension::call(Arc::new(User::default()));
     (spec, call)
 }
 

@@ -11,13 +11,11 @@ use std::{env, fs};
 
 use crate::support::child::Child;
 use crate::support::engine::{engine, naming};
-use crate::support::limits::with_longer_limits;
 use crate::support::pids::{Pids, eventually};
-use crate::support::program;
-use crate::support::remote::{Place, at, read, remote_places};
+use crate::support::program::{self, warden};
+use crate::support::remote::{Place, at, read, remote_places, with_longer_limits};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
-use crate::support::warden::warden;
 use pi_subagent_native::run::{Control, RunOutcome};
 use serde_json::{Value, json};
 use supervisor::{Cancel, CancelReason};

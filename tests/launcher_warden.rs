@@ -6,12 +6,11 @@ use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
 use crate::support::child::Child;
-use crate::support::limits::with_longer_limits;
 use crate::support::pids::{Pids, eventually};
-use crate::support::remote::endless;
+use crate::support::program;
+use crate::support::remote::{endless, with_longer_limits};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
-use crate::support::warden;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::run::{Control, RunOutcome};
 use serde_json::json;
@@ -51,7 +50,7 @@ fn far(child: Child, package: Package, config: &serde_json::Value) -> Scene {
     match package {
         Package::None => {}
         Package::Old => symlink("/bin/false", warden).expect("the link is created"),
-        Package::Current => symlink(warden::warden(), warden).expect("the link is created"),
+        Package::Current => symlink(program::warden(), warden).expect("the link is created"),
     }
     Arc::make_mut(&mut scene.spec.context).config = Some(all);
     scene

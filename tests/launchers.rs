@@ -5,10 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::support::call;
 use crate::support::child::{Child, GUARD_KEY, ordered};
 use crate::support::engine::naming;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::pids::eventually;
 use crate::support::remote::{Place, TASK, at, endless, launcher, places, read, remote_places};
 use crate::support::scene::Scene;
@@ -443,7 +442,8 @@ async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
             open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), listener.clone())
                 .await;
         let background_move = BackgroundMove::default();
-        let call = Call { background_move: background_move.clone(), ..call::call(Arc::new(User::default())) };
+        let call =
+            Call { background_move: background_move.clone(), ..extension::call(Arc::new(User::default())) };
         let spec = RunSpec { overrides: RunOverrides::default(), ..scene.spec.clone() };
         let call = tokio::spawn(single(spec, call));
         eventually("the task", || !read(&scene, "received").is_empty()).await;

@@ -11,7 +11,6 @@ use crate::support::pids::{Pids, eventually};
 use crate::support::program;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
-use crate::support::warden;
 use pi_subagent_native::run::{Control, Progress, RunOutcome, ToolResult};
 use serde_json::{Value, json};
 use supervisor::{Cancel, CancelReason};
@@ -321,7 +320,7 @@ async fn a_host_that_is_killed() {
         return;
     }
     let mut scene = scene(&json!({}));
-    std::sync::Arc::make_mut(&mut scene.spec.context).warden = Some(warden::warden());
+    std::sync::Arc::make_mut(&mut scene.spec.context).warden = Some(program::warden());
     let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
     panic!("the run ended before the kill: {}", result.text);
 }

@@ -9,15 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::actor;
-use crate::support::actor::{Actor, reply};
-use crate::support::call;
+use crate::support::actor::{self, Actor, reply};
 use crate::support::child::{Child, GUARD_KEY};
+use crate::support::extension;
 use crate::support::pids::eventually;
 use crate::support::program;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
-use crate::support::warden;
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::log::{self, Report};
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Listener,
@@ -96,7 +93,7 @@ impl Scene {
     }
 
     async fn run(&self, agent: &str) -> ToolResult {
-        let run = single(self.spec(agent), call::call(Arc::new(User::default())));
+        let run = single(self.spec(agent), extension::call(Arc::new(User::default())));
         timeout(PATIENCE, run).await.expect("the run ends")
     }
 }
@@ -279,7 +276,7 @@ async fn waits_for_quota(log: &Log) {
         let done = resume(&service, &run, None, &scene.scope(), user()).await;
         assert_eq!(done.expect("the quota is tried"), ActionOutcome::TriesQuota);
     };
-    let run = timeout(PATIENCE, single(scene.spec("explorer"), call::call(user())));
+    let run = timeout(PATIENCE, single(scene.spec("explorer"), extension::call(user())));
     let (result, ()) = tokio::join!(run, person);
     assert!(!result.expect("the run ends").is_error);
     log.assert_line("queue", &["the provider asks for a pause", "provider=\"quota\"", "is_quota=true"]);
@@ -408,7 +405,7 @@ async fn is_resumed_after_a_restart(log: &Log) {
 async fn lacks_a_layer_of_its_sandbox(log: &Log) {
     let mut scene =
         Scene::new(Child::answering().listens(), json!({ "sandbox": { "mode": "auto", "metadata": false } }));
-    scene.context.warden = Some(warden::warden());
+    scene.context.warden = Some(program::warden());
     scene.run("explorer").await;
     log.assert_line("sandbox", &["the kernel restrains the child", "writes=false"]);
     log.assert_line("sandbox", &["WARN", "a layer is missing", "`sandbox.metadata` is off"]);
@@ -467,7 +464,7 @@ fn a_second_process_ends_with_its_test() {
 async fn is_isolated_and_checked(log: &Log) {
     let config = json!({ "allowWrite": true, "sandbox": { "mode": "off" }, "check": { "attempts": 0 } });
     let mut scene = Scene::new(Child::answering().listens(), config);
-    scene.context.warden = Some(warden::warden());
+    scene.context.warden = Some(program::warden());
     fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
     git(&scene.path("project"), &["init", "-q"]);
     scene.write("project/a.txt", "text");

@@ -4,13 +4,11 @@
 use std::fs;
 use std::sync::Arc;
 
-use crate::support::call;
 use crate::support::child::Child;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::hidden::{assert_all_seen, with_hidden};
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, RunRecord,
     SessionAnswer, SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered,
@@ -103,7 +101,7 @@ impl Scene {
             siblings: 1,
             overrides,
         };
-        let call = call::call(Arc::new(User::default()));
+        let call = extension::call(Arc::new(User::default()));
         timeout(PATIENCE, single(spec, call)).await.expect("the run ends")
     }
 

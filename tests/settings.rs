@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
 use crate::support::child::Child;
+use crate::support::extension;
 use crate::support::stage::{PATIENCE, User, context, stage};
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
@@ -81,7 +81,7 @@ async fn an_edit_during_a_question_does_not_affect_the_runs_of_the_call() {
         let (root, cwd, context) = scene();
         let task = TaskSpec { agent: "local".into(), task: "look around".into(), ..TaskSpec::default() };
         let spec = TasksSpec { tasks: vec![task; tasks], cwd, context };
-        let call = call::call(editor(root.path()));
+        let call = extension::call(editor(root.path()));
         let result = timeout(PATIENCE, parallel(spec, call)).await.expect("the runs end");
         assert_eq!(given(root.path()), vec![BEFORE; tasks], "{}", result.text);
         let whole = format!("{result:?}");
@@ -133,7 +133,7 @@ fn an_abort_does_not_wait_for_the_configuration() {
         let (_root, cwd, context) = scene();
         let task = TaskSpec { agent: "local".into(), task: asked.into(), ..TaskSpec::default() };
         let spec = TasksSpec { tasks: vec![task; tasks.max(1)], cwd, context };
-        let call = call::call(Arc::new(User::default()));
+        let call = extension::call(Arc::new(User::default()));
         call.control.cancel.cancel(CancelReason::Shutdown);
         let result = runtime.block_on(async {
             let run = async { if is_chain { chain(spec, call).await } else { parallel(spec, call).await } };

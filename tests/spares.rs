@@ -8,12 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
 use crate::support::child::Child;
+use crate::support::extension;
 use crate::support::pids::{Pids, eventually};
 use crate::support::program;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use files::layout;
 use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, end_spares, parallel, single};
 use pi_subagent_native::run::{Control, HostContext, RunOutcome, RunOverrides, RunSpec, Timeout, ToolResult};
@@ -143,7 +142,7 @@ impl Scene {
 }
 
 fn call(control: Control) -> Call {
-    Call { control, ..call::call(Arc::new(User::default())) }
+    Call { control, ..extension::call(Arc::new(User::default())) }
 }
 
 /// The child that has returned this result.

@@ -8,14 +8,12 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::support::actor;
-use crate::support::actor::Actor;
-use crate::support::call;
+use crate::support::actor::{self, Actor};
 use crate::support::child::Child;
+use crate::support::extension;
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
-use crate::support::warden;
+use crate::support::program;
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{Receipt, SpawnRequest, background, spawn};
 use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, chain, parallel, single};
 use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
@@ -104,7 +102,7 @@ fn call(cancel: &Cancel) -> (Call, watch::Receiver<Option<ToolResult>>) {
     let call = Call {
         control: Control { cancel: cancel.clone(), ..Control::default() },
         updates,
-        ..call::call(Arc::new(User::default()))
+        ..extension::call(Arc::new(User::default()))
     };
     (call, seen)
 }
@@ -352,7 +350,7 @@ const GUARDED: &str = "guarded ";
 /// A call of one writer whose child has a warden.
 fn guarded(root: &Path, task: &str, config: &Value) -> (JoinHandle<ToolResult>, Updates) {
     let context = HostContext::clone(&context(root, config, None));
-    let context = HostContext { warden: Some(warden::warden()), ..context };
+    let context = HostContext { warden: Some(program::warden()), ..context };
     one_of(root, task, Arc::new(context), &Cancel::new())
 }
 

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use crate::support::child::Child;
 use crate::support::engine::{engine, naming, through};
-use crate::support::event_recorder::EventRecorder;
-use crate::support::limits::with_longer_limits;
+use crate::support::extension::EventRecorder;
 use crate::support::pids::{Pids, eventually};
+use crate::support::remote::with_longer_limits;
 use crate::support::scene::Scene;
 use crate::support::stage::{PATIENCE, User};
 use pi_subagent_native::orchestrate::background::{
