@@ -4,6 +4,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use crate::support::child::{Child, ordered};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::doctor::doctor;
@@ -15,11 +16,13 @@ use pi_subagent_native::run::{
 use serde_json::{Value, json};
 
 const OWN: &str = "---\nname: own\ndescription: d\nmodel: file/model\nthinking: low\ntools: read, grep, ls\nmaxTurns: 9\n---\nBe.";
-const SAYS: &str = r#"printf '%s ' "$@" > "$home/args"; cat > "$home/task"; begin; said 'Done.'; settled"#;
+fn says() -> Child {
+    Child::new().runs(r#"printf '%s ' "$@" > "$home/args""#).reads_task().starts().says("Done.").settles()
+}
 
 /// A scene with an agent `own`, whose user has these settings.
 fn scene(settings: &Value) -> Scene {
-    let mut scene = Scene::new(SAYS, json!({ "protocol": "json" }));
+    let mut scene = Scene::new(says(), json!({ "protocol": "json" }));
     write(&scene, "agent/agents/own.md", OWN);
     write(&scene, "agent/subagents.json", &json!({ "subagents": settings }).to_string());
     context(&mut scene).host.model = Some("session/model".into());
@@ -353,12 +356,19 @@ async fn agents_of_further_directories_load_and_project_agents_need_consent() {
 
 #[tokio::test]
 async fn the_rights_of_an_agent_are_named_to_the_model_to_the_child_and_in_the_result() {
-    let tries = r#"cat "$home"/agent/subagents/*/*/prompt.md > "$home/prompt" 2>/dev/null; printf '%s ' "$@" > "$home/args"
-while [ $# -gt 0 ]; do [ "$1" = --append-system-prompt ] && cat "$2" > "$home/prompt"; shift; done
-cat > "$home/task"; begin
-printf '{"type":"tool_execution_start","toolCallId":"1","toolName":"write","args":{}}\n{"type":"tool_execution_end","toolCallId":"1","toolName":"write","isError":true}\n'
-said 'Done.'; settled"#;
-    let mut scene = Scene::new(tries, json!({ "protocol": "json" }));
+    let keeps_prompt = r#"cat "$home"/agent/subagents/*/*/prompt.md > "$home/prompt" 2>/dev/null
+printf '%s ' "$@" > "$home/args"
+while [ $# -gt 0 ]; do [ "$1" = --append-system-prompt ] && cat "$2" > "$home/prompt"; shift; done"#;
+    let end = ordered!({ "toolCallId": "c1", "toolName": "write", "isError": true });
+    let tries = Child::new()
+        .runs(keeps_prompt)
+        .reads_task()
+        .starts()
+        .starts_tool("write")
+        .emits("tool_execution_end", &end)
+        .says("Done.")
+        .settles();
+    let mut scene = Scene::new(tries.clone(), json!({ "protocol": "json" }));
     write(&scene, "agent/agents/own.md", &OWN.replace("tools: read, grep, ls", "tools: read, write, deploy"));
     write(&scene, "agent/TOOLS.md", "Mine: be quick.");
     write(&scene, "project/TOOLS.md", &format!("Theirs: use just.\u{1b}[31m{}", "x".repeat(20_000)));

@@ -4,6 +4,7 @@
 
 use std::fs;
 
+use crate::support::child::{Child, ordered};
 use crate::support::pids::eventually;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
@@ -13,20 +14,19 @@ use supervisor::{Cancel, CancelReason};
 use tokio::task::JoinSet;
 
 /// The model calls a tool.
-const CALLS_A_TOOL: &str = r#"works; asked
-    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","id":"c1","name":"read","arguments":{}}],"provider":"fake","model":"m1","stopReason":"toolUse"}}\n'
-    printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"read","args":{}}\n'
-    leave"#;
+fn calls_a_tool() -> Child {
+    Child::answering().receives().starts().calls_tool("", "read").listens()
+}
 
 /// A run with a request for an announcement.
-fn announcing(script: &str, mut config: Value) -> Scene {
+fn announcing(child: Child, mut config: Value) -> Scene {
     config["announce"] = json!({ "mode": "ask" });
-    announcing_scene(script, config)
+    announcing_scene(child, config)
 }
 
 /// A run whose announcement follows the configuration.
-fn announcing_scene(script: &str, config: Value) -> Scene {
-    let mut scene = Scene::new(script, config);
+fn announcing_scene(child: Child, config: Value) -> Scene {
+    let mut scene = Scene::new(child, config);
     scene.spec.overrides.announces = true;
     scene
 }
@@ -45,7 +45,7 @@ impl Scene {
 
     /// The commands that the child has read.
     fn received(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.path("heard")).unwrap_or_default();
+        let text = fs::read_to_string(self.path("received")).unwrap_or_default();
         text.lines().map(|line| serde_json::from_str(line).expect("the text is valid JSON")).collect()
     }
 
@@ -76,7 +76,7 @@ fn quick() -> Value {
 
 #[tokio::test]
 async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
-    let scene = announcing("works; asked; said 'In short.'; settled; leave", quick());
+    let scene = announcing(Child::answering().replies("In short.").listens(), quick());
     let result = scene.run_as_user().await;
     is_the_answer("said", &result);
     let single = single(&result);
@@ -88,11 +88,11 @@ async fn a_child_announces_in_the_same_session_and_both_turns_are_counted() {
     assert_eq!((&received[1]["type"], &received[1]["id"]), (&json!("prompt"), &json!("announce")));
     assert!(received[1]["message"].as_str().is_some_and(|words| words.contains("ANNOUNCE_SKIP")));
 
-    let secret = "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ and \\u001b[31mred";
+    let secret = "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ and \u{1b}[31mred";
     let long = "word ".repeat(40_000);
     for (answer, limit) in [(secret, 200), (long.as_str(), 60 * 1024)] {
-        let script = format!("works; asked; said '{answer}'; settled; leave");
-        let result = announcing(&script, quick()).run_as_user().await;
+        let child = Child::answering().replies(answer).listens();
+        let result = announcing(child, quick()).run_as_user().await;
         is_the_answer("hostile", &result);
         let Some(Announcement::Text(text)) = &result.details.results[0].announcement else {
             panic!("{:?}", result.details.results[0].diagnostics)
@@ -109,40 +109,59 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
     // The child receives the abort.
     let patient = json!({ "graceMs": 30_000 });
     let table = [
-        ("dies", "works; asked; delta 'Half'; kill -KILL $$", quick(), "the child ended before it"),
-        ("leaves", "works; asked; exit 3", quick(), "the child ended before it"),
+        (
+            "dies",
+            Child::answering().receives().starts().streams("Half").runs("kill -KILL $$"),
+            quick(),
+            "the child ended before it",
+        ),
+        ("leaves", Child::answering().receives().starts().exits(3), quick(), "the child ended before it"),
         (
             "has stopped listening",
-            "hear; begin; said 'The whole answer.'; exec 0<&-; settled; sleep 30",
+            Child::working().says("The whole answer.").runs("exec 0<&-").settles().sleeps(30),
             idle(),
             "the child took too long for it",
         ),
-        ("hangs", "works; asked; sleep 30", idle(), "the child took too long for it"),
+        (
+            "hangs",
+            Child::answering().receives().starts().sleeps(30),
+            idle(),
+            "the child took too long for it",
+        ),
         (
             "talks on",
-            "works; asked; while :; do delta x; sleep 0.1; done",
+            Child::answering()
+                .receives()
+                .starts()
+                .runs(&format!("while :; do {}; sleep 0.1; done", Child::new().streams("x"))),
             hard(),
             "the child took too long for it",
         ),
-        ("calls a tool", CALLS_A_TOOL, patient, "the child called a tool instead"),
-        ("says nothing", "works; asked; said ' '; settled; leave", quick(), "the child gave no answer"),
+        ("calls a tool", calls_a_tool(), patient, "the child called a tool instead"),
+        ("says nothing", Child::answering().replies(" ").listens(), quick(), "the child gave no answer"),
         (
             "fails",
-            "works; asked; said '' error ',\"errorMessage\":\"529: overloaded\"'; settled; leave",
+            Child::answering().receives().starts().says("").with_error("529: overloaded").settles().listens(),
             quick(),
             "the model's provider reported an error: `529: overloaded`",
         ),
         (
             "refuses",
-            r#"works; hear; printf '{"type":"response","id":"announce","command":"prompt","success":false,"error":"busy"}\n'; leave"#,
+            Child::answering()
+                .receives()
+                .emits(
+                    "response",
+                    &ordered!({ "id": "announce", "command": "prompt", "success": false, "error": "busy" }),
+                )
+                .listens(),
             quick(),
             "the child rejected the prompt: `busy`",
         ),
     ];
     let mut runs = JoinSet::new();
-    for (label, script, config, why) in table {
+    for (label, child, config, why) in table {
         runs.spawn(async move {
-            let scene = announcing(script, config);
+            let scene = announcing(child, config);
             let result = scene.run_as_user().await;
             is_the_answer(label, &result);
             let SingleResult { announcement, diagnostics, .. } = single(&result);
@@ -159,9 +178,16 @@ async fn an_announcement_never_changes_the_result_of_the_task() {
 
 #[tokio::test]
 async fn a_question_is_withdrawn_during_the_announcement() {
-    let asks = r#"printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'"#;
-    let script = format!("works; asked; {asks}; hear; said 'In short.'; settled; leave");
-    let scene = announcing(&script, quick());
+    let question = ordered!({ "id": "q1", "method": "input", "title": "Name?" });
+    let child = Child::answering()
+        .receives()
+        .starts()
+        .emits("extension_ui_request", &question)
+        .receives()
+        .says("In short.")
+        .settles()
+        .listens();
+    let scene = announcing(child, quick());
     let result = scene.run_as_user().await;
     is_the_answer("asks", &result);
     assert_eq!(single(&result).announcement, Some(Announcement::Text("In short.".into())));
@@ -173,9 +199,17 @@ async fn a_question_is_withdrawn_during_the_announcement() {
 #[tokio::test]
 async fn messages_reach_a_working_child_and_no_announcing_child() {
     // The child listens all the time, so a message that does not arrive was not sent.
-    let script = "hear; begin; hear; said 'The whole answer.'; settled; asked
-        gate go; said 'In short.'; settled; leave";
-    let scene = announcing(script, quick());
+    let child = Child::working()
+        .receives()
+        .says("The whole answer.")
+        .settles()
+        .receives()
+        .starts()
+        .waits_for("go")
+        .says("In short.")
+        .settles()
+        .listens();
+    let scene = announcing(child, quick());
     let control = Control::default();
     let steer = async {
         scene.until_received(1).await;
@@ -195,7 +229,7 @@ async fn messages_reach_a_working_child_and_no_announcing_child() {
 #[tokio::test]
 async fn the_configured_text_limits_apply_to_an_announcement() {
     let bytes = |count: usize| "x".repeat(count);
-    let lines = |count: usize| vec!["line"; count].join("\\n");
+    let lines = |count: usize| vec!["line"; count].join("\n");
     for (label, answer, is_cut) in [
         ("as many bytes as may be", bytes(256), false),
         ("a byte beyond the limit", bytes(257), true),
@@ -204,15 +238,15 @@ async fn the_configured_text_limits_apply_to_an_announcement() {
         ("a line beyond the limit", lines(11), true),
     ] {
         let config = json!({ "graceMs": 200, "output": { "maxBytes": 256, "maxLines": 10 } });
-        let script = format!("works; asked; said '{answer}'; settled; leave");
-        let result = announcing(&script, config).run_as_user().await;
+        let child = Child::answering().replies(&answer).listens();
+        let result = announcing(child, config).run_as_user().await;
         is_the_answer(label, &result);
         let Some(Announcement::Text(text)) = &single(&result).announcement else {
             panic!("{label}: {:?}", single(&result).diagnostics)
         };
         assert!(text.len() <= 256 && text.lines().count() <= 10, "{label}: {text}");
         assert_eq!(text.contains("[truncated"), is_cut, "{label}: {text}");
-        assert_eq!(*text == answer.replace("\\n", "\n"), !is_cut, "{label}: {text}");
+        assert_eq!(*text == answer, !is_cut, "{label}: {text}");
     }
 }
 
@@ -222,7 +256,7 @@ async fn stopping_a_run_while_it_announces_keeps_its_result() {
         (CancelReason::Caller(Some("enough".into())), "cancelled by user: enough"),
         (CancelReason::Shutdown, "cancelled: the session ended"),
     ] {
-        let scene = announcing("works; asked; sleep 30", quick());
+        let scene = announcing(Child::answering().receives().starts().sleeps(30), quick());
         let control = Control { cancel: Cancel::new(), ..Control::default() };
         let stop = async {
             scene.until_received(2).await;
@@ -238,17 +272,17 @@ async fn stopping_a_run_while_it_announces_keeps_its_result() {
 async fn a_run_without_a_complete_answer_is_not_asked_to_announce() {
     let budget = json!({ "graceMs": 200, "budget": { "maxTurns": 1 } });
     let table = [
-        ("cut", "hear; begin; said 'Half' length; settled; leave", quick()),
-        ("failed", "hear; begin; said 'So far' error; settled; leave", quick()),
-        ("over budget", "works; leave", budget),
+        ("cut", Child::working().says("Half").with_stop_reason("length").settles().listens(), quick()),
+        ("failed", Child::working().says("So far").with_stop_reason("error").settles().listens(), quick()),
+        ("over budget", Child::answering().listens(), budget),
     ];
-    for (label, script, config) in table {
-        let scene = announcing(script, config);
+    for (label, child, config) in table {
+        let scene = announcing(child, config);
         let result = scene.run_as_user().await;
         assert_eq!(single(&result).announcement, None, "{label}");
         assert_eq!(scene.received().len(), 1, "{label}: {:?}", scene.received());
     }
-    let mut scene = announcing("works; leave", quick());
+    let mut scene = announcing(Child::answering().listens(), quick());
     scene.spec.overrides.announces = false;
     is_the_answer("not wished for", &scene.run_as_user().await);
     assert_eq!(scene.received().len(), 1);
@@ -256,16 +290,16 @@ async fn a_run_without_a_complete_answer_is_not_asked_to_announce() {
 
 #[tokio::test]
 async fn a_childs_prompt_says_that_its_last_message_is_the_report() {
-    /// Keeps the system prompt, which is in a file among the child's arguments.
-    const SHOWS: &str = r#"
-for arg; do case $arg in *prompt.md) cat "${arg#*=}" > "$home/prompt";; esac; done
-works"#;
-    let prompt = |config: Value, then: &'static str| async move {
-        let scene = announcing_scene(&format!("{SHOWS}; {then}"), config);
+    // The system prompt is in a file among the child's arguments.
+    let keeps_prompt =
+        r#"for arg; do case $arg in *prompt.md) cat "${arg#*=}" > "$home/prompt";; esac; done"#;
+    let prompt = |config: Value, then: Child| async move {
+        let child = Child::new().runs(keeps_prompt).then(Child::answering()).then(then);
+        let scene = announcing_scene(child, config);
         scene.run_as_user().await;
         fs::read_to_string(scene.path("prompt")).expect("the child wrote its prompt")
     };
-    let text = prompt(json!({ "output": { "maxBytes": 2048 } }), "leave").await;
+    let text = prompt(json!({ "output": { "maxBytes": 2048 } }), Child::new().listens()).await;
     assert!(
         text.contains("reads only your last message")
             && text.contains("2.0 KiB")
@@ -273,6 +307,6 @@ works"#;
         "{text}"
     );
     let asked =
-        prompt(json!({ "announce": { "mode": "ask" } }), "asked; said 'In short.'; settled; leave").await;
+        prompt(json!({ "announce": { "mode": "ask" } }), Child::new().replies("In short.").listens()).await;
     assert!(!asked.contains("reads your last message"), "{asked}");
 }

@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use crate::support::call;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::child::Child;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SpawnRequest,
     background, commands, open_conversation, spawn, until_settled,
@@ -26,12 +25,21 @@ use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
 /// Writes a file with the name of its task. If the task is `gated`, the child stays until the gate is open.
-const WRITES: &str = r#"hear
-for name in branch placed gated secret; do case "$line" in *$name*) task=$name ;; esac; done
-case "$task" in secret) words='API_KEY=abcd1234efgh5678ijkl;./x.sh npm test' ;; *) words="of $task" ;; esac
-echo "$words" > "$task.txt"; echo "$task" >> "$home/begun"; begin
-case "$task" in gated) gate open ;; esac
-said "$task is done."; settled; leave"#;
+fn writes() -> Child {
+    let steps = |task: &str, words: &str| {
+        let writes = format!(r#"echo '{words}' > {task}.txt; echo {task} >> "$home/begun""#);
+        Child::new().runs(&writes).starts()
+    };
+    let ends = |child: Child, task: &str| child.says(&format!("{task} is done."));
+    let secret = "API_KEY=abcd1234efgh5678ijkl;./x.sh npm test";
+    let cases = [
+        ("secret", ends(steps("secret", secret), "secret")),
+        ("gated", ends(steps("gated", "of gated").waits_for("open"), "gated")),
+        ("placed", ends(steps("placed", "of placed"), "placed")),
+    ];
+    let otherwise = ends(steps("branch", "of branch"), "branch");
+    Child::new().receives().depending_on_command(&cases, &otherwise).settles().listens()
+}
 
 struct Scene {
     root: TempDir,
@@ -41,7 +49,7 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        let root = stage(WRITES);
+        let root = stage(&writes());
         // A git that logs its calls and waits where a test says so.
         let git = "#!/bin/sh\nhere=${0%/*}/..\ncase \"$*\" in *read-tree*) echo x >> \"$here/checking-out\"\n\
             while test -e \"$here/held\"; do sleep 0.02; done ;; esac\nPATH=${PATH#*:} exec git \"$@\"\n";
@@ -138,7 +146,7 @@ impl Scene {
             siblings: 1,
             overrides: RunOverrides::default(),
         };
-        let call = single(spec, call::call(Arc::new(User::default())));
+        let call = single(spec, extension::call(Arc::new(User::default())));
         timeout(PATIENCE, call).await.expect("the run ends")
     }
 

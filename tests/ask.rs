@@ -4,36 +4,48 @@
 use std::fs;
 use std::time::Duration;
 
+use crate::support::child::{Child, GUARD_KEY, ordered};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::run::{Answer, ChildQuestion, Control, RunOutcome, ToolResult};
 use serde_json::{Value, json};
 
-/// pi's events when the model calls the tool of our guard, which prints its key at the start. The child ends once it gets an
-/// answer.
-const ASKS: &str = r#"
-key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
-printf '{"type":"extension_ui_request","id":"key","method":"input","title":"%s"}\n' "$key"
-hear; begin; env > "$home/env"; printf '%s\n' "$@" > "$home/argv"
-printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"ask","args":{}}\n'
-hear
-printf '{"type":"extension_ui_request","id":"q1","method":"select","title":"%s Which?","options":["red","green"]}\n' "$key"
-hear; printf '%s' "$line" > "$home/answer"
-printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"ask","result":{"content":[]},"isError":false}\n'
-said 'Done.'; settled; leave
-"#;
-
-/// A child that loads no extension except our guard, of an agent that may ask or not.
-fn scene(script: &str, ask: bool, config: &Value) -> Scene {
-    scene_of(script, if ask { "true" } else { "false" }, config)
+/// pi's events when the model calls the tool of our guard. The child ends once it gets an answer.
+fn asks() -> Child {
+    asking(&format!("{GUARD_KEY} Which?"), Child::new().saves_command("answer"))
 }
 
-fn scene_of(script: &str, ask: &str, config: &Value) -> Scene {
+/// A child like [`asks`], with another title of its question, and with these steps after the answer.
+fn asking(title: &str, steps: Child) -> Child {
+    let end =
+        ordered!({ "toolCallId": "c1", "toolName": "ask", "result": { "content": [] }, "isError": false });
+    Child::new()
+        .shows_guard_key()
+        .receives()
+        .starts()
+        .runs(r#"env > "$home/env"; printf '%s\n' "$@" > "$home/argv""#)
+        .starts_tool("ask")
+        .receives()
+        .asks_for_colour("q1", title)
+        .receives()
+        .then(steps)
+        .emits("tool_execution_end", &end)
+        .says("Done.")
+        .settles()
+        .listens()
+}
+
+/// A child that loads no extension except our guard, of an agent that may ask or not.
+fn scene(child: Child, ask: bool, config: &Value) -> Scene {
+    scene_of(child, if ask { "true" } else { "false" }, config)
+}
+
+fn scene_of(child: Child, ask: &str, config: &Value) -> Scene {
     let mut all = json!({ "graceMs": 200, "inheritExtensions": "none", "retry": { "enabled": false } });
     all.as_object_mut()
         .expect("the value is an object")
         .extend(config.as_object().expect("the value is an object").clone());
-    let scene = Scene::new(script, all);
+    let scene = Scene::new(child, all);
     fs::create_dir_all(scene.path("agent/agents")).expect("the directory is created");
     let agent = format!(
         "---\nname: explorer\nreadonly: true\ndescription: Asks.\ntools: read\nask: {ask}\n---\nAsk.\n"
@@ -53,7 +65,7 @@ fn read(scene: &Scene, name: &str) -> String {
 #[tokio::test]
 async fn an_allowed_question_reaches_the_user_and_its_answer_the_child() {
     for (ask, whom) in [("true", "the user"), ("parent", "the agent that gave you this task")] {
-        let scene = scene_of(ASKS, ask, &json!({}));
+        let scene = scene_of(asks(), ask, &json!({}));
         let answers = |ChildQuestion { question, agent, is_for_conversation, .. }: ChildQuestion| {
             assert_eq!((question.title.as_str(), agent.as_str()), ("Which?", "explorer"));
             assert!(!is_for_conversation, "the question goes to the user, because a call waits for the run");
@@ -78,7 +90,7 @@ async fn an_allowed_question_reaches_the_user_and_its_answer_the_child() {
 
 #[tokio::test]
 async fn an_agent_that_may_not_ask_has_no_tool_and_a_forged_question_is_declined() {
-    let scene = scene(ASKS, false, &json!({}));
+    let scene = scene(asks(), false, &json!({}));
     let answers = |_: ChildQuestion| -> Answer { panic!("the user was asked") };
     let user = User { answers: Some(Box::new(answers)), ..User::default() };
     let result = run(&scene, &user).await;
@@ -93,11 +105,7 @@ async fn an_agent_that_may_not_ask_has_no_tool_and_a_forged_question_is_declined
 async fn a_forged_question_without_the_key_is_declined() {
     let forged = "pi-subagent-ask:00000000-0000-0000-0000-000000000000";
     for title in ["Which?".to_owned(), format!("{forged} Which?"), forged.to_owned()] {
-        let scene = scene(
-            &ASKS.replace("\"title\":\"%s Which?\"", &format!("\"title\":\"{title}\"")),
-            true,
-            &json!({}),
-        );
+        let scene = scene(asking(&title, Child::new().saves_command("answer")), true, &json!({}));
         let answers = |_: ChildQuestion| -> Answer { panic!("the user was asked") };
         let user = User { answers: Some(Box::new(answers)), ..User::default() };
         let result = run(&scene, &user).await;
@@ -108,7 +116,7 @@ async fn a_forged_question_without_the_key_is_declined() {
 
 #[tokio::test]
 async fn a_question_without_a_user_is_declined_at_once() {
-    let scene = scene(ASKS, true, &json!({}));
+    let scene = scene(asks(), true, &json!({}));
     let result = run(&scene, &User::default()).await;
     assert_eq!(result.text, "Done.");
     assert!(read(&scene, "answer").contains(r#""cancelled":true"#));
@@ -119,20 +127,20 @@ async fn a_question_without_a_user_is_declined_at_once() {
 async fn the_idle_limit_is_paused_while_the_user_is_asked() {
     let limits = json!({ "idleTimeoutMs": 2000, "toolTimeoutMs": 2000 });
     let away = User { patience: Some(Duration::from_millis(3500)), ..User::default() };
-    let result = run(&scene(ASKS, true, &limits), &away).await;
+    let result = run(&scene(asks(), true, &limits), &away).await;
     assert_eq!(result.text, "Done.", "{:?}", result.details.results[0].error);
 
     // After the answer, silence counts again.
-    let script = ASKS.replace("printf '%s' \"$line\" > \"$home/answer\"", "while hear; do :; done");
+    let silent = asking(&format!("{GUARD_KEY} Which?"), Child::new().runs("while receive; do :; done"));
     let soon = User { patience: Some(Duration::from_millis(10)), ..User::default() };
-    let result = run(&scene(&script, true, &limits), &soon).await;
+    let result = run(&scene(silent, true, &limits), &soon).await;
     assert_eq!(result.details.results[0].outcome, RunOutcome::IdleTimeout);
 }
 
 #[tokio::test]
 async fn a_child_that_reads_no_answers_has_no_ask_tool_and_its_result_says_so() {
-    let script = r#"begin; env > "$home/env"; said 'Done.'; settled"#;
-    let scene = scene(script, true, &json!({ "protocol": "json" }));
+    let child = Child::new().starts().runs(r#"env > "$home/env""#).says("Done.").settles();
+    let scene = scene(child, true, &json!({ "protocol": "json" }));
     let result = run(&scene, &User::default()).await;
     assert!(read(&scene, "env").contains("PI_SUBAGENT_TOOLS=read\n"));
     let notices = &result.details.results[0].diagnostics;

@@ -7,10 +7,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
+use crate::support::child::{Child, GUARD_KEY};
+use crate::support::extension;
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, DeliveryMessage,
@@ -30,21 +30,21 @@ use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
 
-/// `key` prints the key of our guard, `ask` asks as the tool does, `question` asks as any other program in the child does.
-const WORDS: &str = r#"
-key() {
-    key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
-    printf '{"type":"extension_ui_request","id":"key","method":"input","title":"%s"}\n' "$key"
-    hear; begin; hear
+/// Shows the key of our guard, and waits for the reply to it and for the task.
+fn with_key() -> Child {
+    Child::new().shows_guard_key().receives().starts().receives()
 }
-question() { printf '{"type":"extension_ui_request","id":"%s","method":"select","title":"%s","options":["red","green"]}\n' "$1" "$2"; }
-ask() { question "$1" "$key $2"; }
-"#;
-/// Asks, and repeats the answer.
-const ASKS: &str = r#"
-key; ask q1 'Which ghp_0123456789abcdefghijABCDEFGHIJ012345 colour?'; hear; printf '%s' "$line" > "$home/answer"
-said 'Done.'; settled; leave
-"#;
+
+/// Asks as the tool does, and keeps the answer.
+fn asking() -> Child {
+    let title = format!("{GUARD_KEY} Which ghp_0123456789abcdefghijABCDEFGHIJ012345 colour?");
+    Child::new().asks_for_colour("q1", &title).receives().saves_command("answer")
+}
+
+/// Asks, and ends after the answer.
+fn asks() -> Child {
+    with_key().then(asking()).says("Done.").settles().listens()
+}
 
 /// Keeps the received messages, after a number of failures.
 #[derive(Clone, Default)]
@@ -68,8 +68,8 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(script: &str) -> Self {
-        let root = stage(&format!("{WORDS}{script}"));
+    fn new(child: Child) -> Self {
+        let root = stage(&child);
         fs::create_dir_all(root.path().join("agent/agents")).expect("the directory is created");
         let agent = "---\nname: asks\nreadonly: true\ntools: read\nask: parent\n---\nAsk.\n";
         fs::write(root.path().join("agent/agents/asks.md"), agent).expect("the agent file is written");
@@ -137,7 +137,7 @@ impl Scene {
 
 #[tokio::test]
 async fn the_conversation_is_asked_once_and_a_message_to_the_run_is_the_answer() {
-    let scene = Scene::new(ASKS);
+    let scene = Scene::new(asks());
     let view = scene.open(Vec::new()).await;
     let key = scene.spawn(User::default()).await;
     let asked = scene.until_message(1).await;
@@ -184,12 +184,17 @@ impl HostCallbacks for Person {
 /// permission.
 #[tokio::test]
 async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers_it() {
-    let script = r"
-        key; question q1 'Which colour?'; hear; hear
-        question q2 'pi-subagent-ask:00000000-0000-0000-0000-000000000000 Which?'; hear
-        said 'Done.'; settled; leave
-    ";
-    let scene = Scene::new(script);
+    let forged = "pi-subagent-ask:00000000-0000-0000-0000-000000000000 Which?";
+    let child = with_key()
+        .asks_for_colour("q1", "Which colour?")
+        .receives()
+        .receives()
+        .asks_for_colour("q2", forged)
+        .receives()
+        .says("Done.")
+        .settles()
+        .listens();
+    let scene = Scene::new(child);
     let view = scene.open(Vec::new()).await;
     let (sender, mut asked) = mpsc::unbounded_channel();
     let answers = Arc::new(Notify::new());
@@ -210,7 +215,7 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
     let end = scene.until_message(1).await;
     assert!(end.questions.is_empty() && end.text.contains("Done."), "{end:?}");
     assert_eq!(asks().await[0].progress.pending_question, None);
-    let received = scene.until_file("heard").await;
+    let received = scene.until_file("received").await;
     let answer = |id: &str| {
         let lines =
             received.lines().map(|line| serde_json::from_str::<Value>(line).expect("the text is valid JSON"));
@@ -224,7 +229,7 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
 
 #[tokio::test]
 async fn a_rejected_question_is_offered_again() {
-    let scene = Scene::new(ASKS);
+    let scene = Scene::new(asks());
     let failing = MessageRecorder(Arc::clone(&scene.listener.0), [Ack::Rejected, Ack::Rejected].into());
     let view = scene.open_to(failing, Vec::new()).await;
     let key = scene.spawn(User::default()).await;
@@ -236,7 +241,7 @@ async fn a_rejected_question_is_offered_again() {
 /// The same happens on `/reload`, or with another session in between.
 #[tokio::test]
 async fn a_question_waits_for_a_closed_conversation_and_is_delivered_once() {
-    let scene = Scene::new(ASKS);
+    let scene = Scene::new(asks());
     let key = scene.spawn(User::default()).await;
     let view = scene.open(Vec::new()).await;
     let asked = scene.until_message(1).await;
@@ -259,7 +264,7 @@ async fn a_question_waits_for_a_closed_conversation_and_is_delivered_once() {
 
 #[tokio::test]
 async fn an_unanswered_question_is_declined_and_no_longer_delivered() {
-    let scene = Scene::new(ASKS);
+    let scene = Scene::new(asks());
     let away = User { patience: Some(Duration::from_millis(200)), ..User::default() };
     scene.spawn(away).await;
     assert!(scene.until_file("answer").await.contains(r#""cancelled":true"#));
@@ -270,7 +275,7 @@ async fn an_unanswered_question_is_declined_and_no_longer_delivered() {
 
 #[tokio::test]
 async fn a_person_may_answer_first() {
-    let scene = Scene::new(ASKS);
+    let scene = Scene::new(asks());
     let _view = scene.open(Vec::new()).await;
     let answers = |ChildQuestion { is_for_conversation, question, shown, .. }: ChildQuestion| {
         assert!(is_for_conversation);
@@ -289,8 +294,10 @@ async fn a_person_may_answer_first() {
 
 #[tokio::test]
 async fn a_caller_that_waits_for_a_reply_learns_of_the_next_question() {
-    let twice = ASKS.replace("said 'Done.'", "ask q2 'And now?'; hear; said 'Done.'");
-    let scene = Scene::new(&twice);
+    let again = format!("{GUARD_KEY} And now?");
+    let child =
+        with_key().then(asking()).asks_for_colour("q2", &again).receives().says("Done.").settles().listens();
+    let scene = Scene::new(child);
     let view = scene.open(Vec::new()).await;
     let key = scene.spawn(User::default()).await;
     scene.until_message(1).await;
@@ -305,7 +312,7 @@ async fn a_caller_that_waits_for_a_reply_learns_of_the_next_question() {
 /// A pi that would otherwise end waits for its runs, and one of them waits for its model.
 #[tokio::test]
 async fn a_wait_for_the_runs_is_interrupted_once_per_question() {
-    let scene = Scene::new(ASKS);
+    let scene = Scene::new(asks());
     let view = scene.open(Vec::new()).await;
     let key = scene.spawn(User::default()).await;
     let wait = || timeout(PATIENCE, until_settled_or_asked(&scene.service, &view, Some(PATIENCE)));
@@ -320,7 +327,7 @@ async fn a_wait_for_the_runs_is_interrupted_once_per_question() {
 /// Before, the question went to a person.
 #[tokio::test]
 async fn a_call_that_is_moved_to_the_background_asks_the_conversation_from_then_on() {
-    let scene = Scene::new(&ASKS.replacen("key; ", "key; gate moved; ", 1));
+    let scene = Scene::new(with_key().waits_for("moved").then(asking()).says("Done.").settles().listens());
     let view = scene.open(Vec::new()).await;
     let spec = RunSpec {
         agent: "asks".into(),
@@ -333,9 +340,10 @@ async fn a_call_that_is_moved_to_the_background_asks_the_conversation_from_then_
         overrides: RunOverrides::default(),
     };
     let background_move = BackgroundMove::default();
-    let call = Call { background_move: background_move.clone(), ..call::call(Arc::new(User::default())) };
+    let call =
+        Call { background_move: background_move.clone(), ..extension::call(Arc::new(User::default())) };
     let call = tokio::spawn(single(spec, call));
-    scene.until_file("heard").await;
+    scene.until_file("received").await;
     let moved = timeout(PATIENCE, background_move.request())
         .await
         .expect("the request is answered in time")

@@ -10,12 +10,11 @@ use std::sync::Arc;
 use std::task::{Context, Wake, Waker};
 use std::time::Duration;
 
-use crate::support::actor;
-use crate::support::actor::{Actor, reply};
+use crate::support::actor::{self, Actor, reply};
+use crate::support::child::Child;
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
-use crate::support::warden;
+use crate::support::program;
+use crate::support::stage::{self, PATIENCE, User, stage};
 use parking_lot::Mutex;
 use pi_subagent_native::orchestrate::background::commands::restart_runs;
 use pi_subagent_native::orchestrate::background::{
@@ -38,15 +37,25 @@ const MOMENT: Duration = Duration::from_millis(100);
 const SESSION: &str = "conversation";
 
 /// Does its work and announces it.
-const ENDS: &str = "works; asked; said 'In short.'; settled; leave";
+fn ends() -> Child {
+    Child::answering().replies("In short.").listens()
+}
 /// Works as long as its host exists.
-const GOES_ON: &str = "hear; begin; leave";
+fn goes_on() -> Child {
+    Child::working().listens()
+}
 /// Works as long as its host exists, unless the test lets it finish.
-const FINISHES_LATER: &str = "hear; begin
-    test -e \"$home/finish\" && { said 'Finished.'; settled; leave; }
-    said 'I begin.' toolUse; leave";
+fn finishes_later() -> Child {
+    Child::working()
+        .if_exists("finish", &Child::new().says("Finished.").settles().listens())
+        .says("I begin.")
+        .with_stop_reason("toolUse")
+        .listens()
+}
 /// Has done its work, and announces nothing as long as its host exists.
-const DALLIES: &str = "works; asked; leave";
+fn dallies() -> Child {
+    Child::answering().receives().starts().listens()
+}
 
 /// The second process accepts a run and waits for its own end.
 #[test]
@@ -93,15 +102,15 @@ impl Scene {
         git
     }
 
-    fn new(script: &str) -> Self {
-        let root = stage(script);
+    fn new(child: Child) -> Self {
+        let root = stage(&child);
         let service = background(&root.path().join("agent"));
         Self { root, service }
     }
 
     /// A place without a usable store, so that records stay in memory.
-    fn without_store(script: &str) -> Self {
-        let scene = Self::new(script);
+    fn without_store(child: Child) -> Self {
+        let scene = Self::new(child);
         fs::create_dir_all(scene.agent_dir().join("subagents/runs.db")).expect("the directory is created");
         scene
     }
@@ -138,7 +147,7 @@ impl Scene {
 
     /// Waits until the children have read this number of commands.
     async fn until_received(&self, count: usize) {
-        let received = self.root.path().join("heard");
+        let received = self.root.path().join("received");
         eventually(&format!("command {count}"), || {
             fs::read_to_string(&received).is_ok_and(|text| text.lines().count() >= count)
         })
@@ -147,7 +156,7 @@ impl Scene {
 
     /// Returns the number of prompts that the children have read.
     fn prompts(&self) -> usize {
-        let received = fs::read_to_string(self.root.path().join("heard")).unwrap_or_default();
+        let received = fs::read_to_string(self.root.path().join("received")).unwrap_or_default();
         received.lines().filter(|line| line.contains(r#""type":"prompt""#)).count()
     }
 
@@ -241,7 +250,7 @@ fn checked(root: &Path, check: &str) -> SpawnRequest {
         "check": { "attempts": 0 }, "announce": { "mode": "ask" },
     });
     let context =
-        HostContext { config: Some(config), warden: Some(warden::warden()), ..(*context(root)).clone() };
+        HostContext { config: Some(config), warden: Some(program::warden()), ..(*context(root)).clone() };
     let request = SpawnRequest::new("build".into(), root.join("project"), Arc::new(context));
     SpawnRequest { agent: Some("builder".into()), ..request }
 }
@@ -380,7 +389,7 @@ impl Listener for Stuck {
 
 #[tokio::test]
 async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
-    for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
+    for scene in [Scene::new(ends()), Scene::without_store(ends())] {
         let mut conversation = scene.open(KnownDeliveries::default(), &[Ack::Rejected, Ack::Rejected]).await;
         let run = scene.spawn().await;
         let first = conversation.message().await;
@@ -397,7 +406,7 @@ async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
 
 #[tokio::test]
 async fn rejected_notices_are_delivered_again_and_then_no_more() {
-    let scene = Scene::without_store(ENDS);
+    let scene = Scene::without_store(ends());
     let listener = RejectingListener::default();
     let view = scene.open_to(listener.clone(), KnownDeliveries::default()).await;
     scene.spawn().await;
@@ -411,7 +420,7 @@ async fn rejected_notices_are_delivered_again_and_then_no_more() {
 
 #[tokio::test]
 async fn a_listener_that_keeps_failing_is_closed_and_the_next_one_gets_the_message() {
-    let scene = Scene::new(ENDS);
+    let scene = Scene::new(ends());
     let mut conversation = scene.open(KnownDeliveries::default(), &[Ack::Rejected; 100]).await;
     scene.spawn().await;
     let first = conversation.message().await;
@@ -425,7 +434,7 @@ async fn a_listener_that_keeps_failing_is_closed_and_the_next_one_gets_the_messa
 
 #[tokio::test]
 async fn a_listener_that_never_answers_gets_no_more_events_and_does_not_delay_closing() {
-    let scene = Scene::new(ENDS);
+    let scene = Scene::new(ends());
     let (sender, mut receiver) = unbounded_channel();
     let view = scene.open_to(Stuck(sender), KnownDeliveries::default()).await;
     let run = scene.spawn().await;
@@ -441,7 +450,7 @@ async fn a_listener_that_never_answers_gets_no_more_events_and_does_not_delay_cl
 
 #[tokio::test]
 async fn a_reopened_conversation_gets_no_delivery_that_it_contains() {
-    for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
+    for scene in [Scene::new(ends()), Scene::without_store(ends())] {
         let mut first = scene.open(KnownDeliveries::default(), &[]).await;
         scene.spawn().await;
         let ids = first.message().await.delivery_ids;
@@ -470,7 +479,7 @@ async fn a_reopened_conversation_gets_no_delivery_that_it_contains() {
 
 #[tokio::test]
 async fn a_delivery_in_flight_is_not_repeated() {
-    for scene in [Scene::new(ENDS), Scene::without_store(ENDS)] {
+    for scene in [Scene::new(ends()), Scene::without_store(ends())] {
         let mut first = scene.open(KnownDeliveries::default(), &[]).await;
         scene.spawn().await;
         let sent = first.message().await.delivery_ids;
@@ -488,7 +497,7 @@ async fn a_delivery_in_flight_is_not_repeated() {
 
 #[tokio::test]
 async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_no_turn() {
-    let scene = Scene::new(GOES_ON);
+    let scene = Scene::new(goes_on());
     let mut other = Actor::start(&scene.agent_dir());
     let receipt = other.ask("run");
     assert!(receipt.starts_with("Accepted"), "{receipt}");
@@ -506,7 +515,7 @@ async fn a_run_whose_process_was_killed_is_announced_as_interrupted_and_starts_n
 #[tokio::test]
 async fn an_interrupted_run_is_reported_offered_or_continued_as_the_setting_says() {
     for mode in ["tell", "ask", "resume"] {
-        let scene = Scene::new(FINISHES_LATER);
+        let scene = Scene::new(finishes_later());
         let run = scene.interrupt().await;
         fs::write(scene.root.path().join("finish"), "").expect("the file is written");
         let scope = restarted(scene.root.path(), mode, &json!({}));
@@ -529,7 +538,7 @@ async fn an_interrupted_run_is_reported_offered_or_continued_as_the_setting_says
 
 #[tokio::test]
 async fn a_run_that_is_interrupted_for_the_third_time_is_only_reported() {
-    let scene = Scene::new(FINISHES_LATER);
+    let scene = Scene::new(finishes_later());
     scene.interrupt().await;
     for turns in [2, 3] {
         let mut owner = Actor::start(&scene.agent_dir());
@@ -551,7 +560,7 @@ async fn a_run_that_is_interrupted_for_the_third_time_is_only_reported() {
 /// A person who resumes the run wants to pay for more.
 #[tokio::test]
 async fn a_run_that_has_spent_its_budget_is_not_continued_until_a_person_resumes_it() {
-    let scene = Scene::new(FINISHES_LATER);
+    let scene = Scene::new(finishes_later());
     scene.interrupt().await;
     let root = scene.root.path();
     let (_, message, report) =
@@ -587,7 +596,7 @@ async fn a_run_that_has_spent_its_budget_is_not_continued_until_a_person_resumes
 
 #[tokio::test]
 async fn a_run_continued_after_a_restart_ends_at_its_budget_for_all_of_its_parts() {
-    let scene = Scene::new(FINISHES_LATER);
+    let scene = Scene::new(finishes_later());
     scene.interrupt().await;
     let scope = restarted(scene.root.path(), "ask", &json!({ "maxTurns": 2 }));
     let (mut conversation, _, report) = Conversation::reopen(&scene.service, scope).await;
@@ -599,7 +608,7 @@ async fn a_run_continued_after_a_restart_ends_at_its_budget_for_all_of_its_parts
 
 #[tokio::test]
 async fn no_process_of_a_check_survives_its_killed_host() {
-    let scene = Scene::new("works; leave");
+    let scene = Scene::new(Child::answering().listens());
     let mut other = Actor::start(&scene.agent_dir());
     let receipt = other.ask("check");
     assert!(receipt.starts_with("Accepted"), "{receipt}");
@@ -617,8 +626,8 @@ async fn no_process_of_a_check_survives_its_killed_host() {
 /// The length of the answer does not matter.
 #[tokio::test]
 async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
-    let long = "hear; begin; said \"$(head -c 20000 /dev/zero | tr '\\0' x)\"; settled; leave";
-    for (script, answer) in [("works; leave", "The whole answer."), (long, "xxxx")] {
+    let long = Child::working().says(&"x".repeat(20_000)).settles().listens();
+    for (script, answer) in [(Child::answering().listens(), "The whole answer."), (long, "xxxx")] {
         let scene = Scene::new(script);
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         scene.spawn_as(checked(scene.root.path(), "echo one is missing; exit 3")).await;
@@ -639,15 +648,19 @@ async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
 /// Each row: the child's behaviour, the announcements' mode, the status, and words of the message.
 #[tokio::test]
 async fn the_artifacts_of_a_run_are_reported_regardless_of_its_announcement() {
-    let short = "said 'Whole.'; settled; asked; said 'In short.'; settled; leave";
+    let whole = || Child::new().says("Whole.").settles();
     for (ends, mode, expected) in [
-        ("said 'Whole.'; settled; leave", "never", ["Status: success", "Whole."]),
-        (short, "ask", ["Status: success", "In short."]),
-        ("said Half toolUse; exit 3", "never", ["Status: error", "Half"]),
-        ("said ANNOUNCE_SKIP; settled; leave", "never", ["Status: success", "has nothing to announce"]),
-        (&short.replace("In short.", "ANNOUNCE_SKIP"), "ask", ["Status: success", "has nothing to announce"]),
+        (whole().listens(), "never", ["Status: success", "Whole."]),
+        (whole().replies("In short.").listens(), "ask", ["Status: success", "In short."]),
+        (Child::new().says("Half").with_stop_reason("toolUse").exits(3), "never", ["Status: error", "Half"]),
+        (
+            Child::new().says("ANNOUNCE_SKIP").settles().listens(),
+            "never",
+            ["Status: success", "has nothing to announce"],
+        ),
+        (whole().replies("ANNOUNCE_SKIP").listens(), "ask", ["Status: success", "has nothing to announce"]),
     ] {
-        let scene = Scene::new(&format!("hear; begin; echo run > .envrc; {ends}"));
+        let scene = Scene::new(Child::working().runs("echo run > .envrc").then(ends.clone()));
         let _ = scene.git_project();
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let mut request = isolated(scene.root.path());
@@ -675,7 +688,7 @@ async fn the_artifacts_of_a_run_are_reported_regardless_of_its_announcement() {
 
 #[tokio::test]
 async fn the_changes_of_an_isolated_run_of_a_killed_process_become_its_branch() {
-    let scene = Scene::new("hear; begin; echo done > made.txt; : > \"$home/made\"; leave");
+    let scene = Scene::new(Child::working().runs(r#"echo done > made.txt; : > "$home/made""#).listens());
     let git = scene.git_project();
     let mut other = Actor::start(&scene.agent_dir());
     let receipt = other.ask("write");
@@ -696,7 +709,7 @@ async fn the_changes_of_an_isolated_run_of_a_killed_process_become_its_branch() 
 
 #[tokio::test]
 async fn a_run_that_ended_with_its_host_starts_no_turn_when_its_session_is_opened() {
-    let scene = Scene::new(GOES_ON);
+    let scene = Scene::new(goes_on());
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.spawn().await;
     scene.until_received(1).await;
@@ -712,9 +725,9 @@ async fn a_run_that_ended_with_its_host_starts_no_turn_when_its_session_is_opene
 #[tokio::test]
 async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
     for (script, commands, outcome, error, status) in [
-        (GOES_ON, 1, RunOutcome::Aborted, Some("stopped on request"), "Status: error"),
+        (goes_on(), 1, RunOutcome::Aborted, Some("stopped on request"), "Status: error"),
         // By then the child has been asked for its announcement.
-        (DALLIES, 2, RunOutcome::Completed, None, "Status: success"),
+        (dallies(), 2, RunOutcome::Completed, None, "Status: success"),
     ] {
         let scene = Scene::new(script);
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
@@ -764,7 +777,7 @@ impl Wake for Watch {
 
 #[tokio::test]
 async fn a_conversation_is_not_settled_before_it_receives_the_end_of_its_run() {
-    let scene = Scene::new(ENDS);
+    let scene = Scene::new(ends());
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     scene.spawn().await;
     let watch = Arc::new(Watch {
@@ -789,7 +802,7 @@ async fn a_conversation_is_not_settled_before_it_receives_the_end_of_its_run() {
 
 #[tokio::test]
 async fn a_run_is_live_until_its_end_is_stored() {
-    let scene = Scene::new(GOES_ON);
+    let scene = Scene::new(goes_on());
     let conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let run = scene.spawn().await;
     scene.until_received(1).await;
@@ -817,7 +830,7 @@ async fn a_run_is_live_until_its_end_is_stored() {
 
 #[tokio::test]
 async fn the_snapshot_of_a_detached_run_is_private_and_removed_at_its_end() {
-    let scene = Scene::new(GOES_ON);
+    let scene = Scene::new(goes_on());
     let key = "1a2b3c4d-0000-4000-8000-000000000000";
     let request = SpawnRequest {
         detached_key: Some(key.into()),
@@ -870,7 +883,7 @@ fn row(run: &RunRecord) -> StoredRun {
 /// The session was closed in between.
 #[tokio::test]
 async fn stored_and_late_results_name_an_archived_transcript_by_its_path() {
-    let scene = Scene::new(ENDS);
+    let scene = Scene::new(ends());
     let mut run = due(&scene, "0badcafe", 1);
     let earlier = run.transcript.clone().expect("the run has a transcript");
     let earlier = earlier.to_string_lossy();
@@ -918,7 +931,7 @@ async fn stored_and_late_results_name_an_archived_transcript_by_its_path() {
 
 #[tokio::test]
 async fn a_transcript_is_not_archived_if_its_run_is_resumed_in_the_meantime() {
-    let scene = Scene::new(ENDS);
+    let scene = Scene::new(ends());
     let store = attach(&scene.agent_dir()).store.expect("the store is available");
     let resumed = due(&scene, "0badcafe", 1);
     let other = due(&scene, "1badcafe", 2);
@@ -1022,7 +1035,7 @@ fn now_ms() -> i64 {
 #[tokio::test]
 async fn each_of_many_results_is_delivered_in_full() {
     const MANY: i64 = 40;
-    let scene = Scene::new(ENDS);
+    let scene = Scene::new(ends());
     for number in 0..MANY {
         leave_end(&scene, number);
     }
@@ -1046,7 +1059,7 @@ async fn each_of_many_results_is_delivered_in_full() {
 
 #[tokio::test]
 async fn an_active_run_older_than_the_newest_hundred_is_listed_and_its_end_is_an_event() {
-    let scene = Scene::new(GOES_ON);
+    let scene = Scene::new(goes_on());
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let run = scene.spawn().await;
     conversation.until(|event| event.runs.is_some_and(|runs| runs.len() == 1)).await;
@@ -1064,7 +1077,7 @@ async fn an_active_run_older_than_the_newest_hundred_is_listed_and_its_end_is_an
 /// Two pi had the session open, and the pi that received the message died before it could confirm it.
 #[tokio::test]
 async fn a_result_in_the_session_file_is_not_delivered_again() {
-    let scene = Scene::new(ENDS);
+    let scene = Scene::new(ends());
     let delivered = leave_end(&scene, 1);
     let news = leave_end(&scene, 2);
     let entry = json!({
@@ -1091,7 +1104,7 @@ async fn a_result_in_the_session_file_is_not_delivered_again() {
 /// The disk was full when the run ended, so only the session knows its end. Then its process was killed.
 #[tokio::test]
 async fn a_delivered_end_that_could_not_be_stored_is_not_delivered_again() {
-    let scene = Scene::new(GOES_ON);
+    let scene = Scene::new(goes_on());
     let mut other = Actor::start(&scene.agent_dir());
     assert!(other.ask("run").starts_with("Accepted"));
     scene.until_received(1).await;
@@ -1110,7 +1123,7 @@ async fn a_delivered_end_that_could_not_be_stored_is_not_delivered_again() {
 #[tokio::test]
 async fn a_database_lost_during_a_run_is_rebuilt_from_memory() {
     for is_damaged in [false, true] {
-        let scene = Scene::new(GOES_ON);
+        let scene = Scene::new(goes_on());
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let run = scene.spawn().await;
         leave_call(&scene);
@@ -1166,7 +1179,7 @@ async fn a_database_lost_during_a_run_is_rebuilt_from_memory() {
 /// It waited for half a minute more than its limit.
 #[tokio::test]
 async fn a_conversation_whose_store_cannot_be_read_settles() {
-    let scene = Scene::new(GOES_ON);
+    let scene = Scene::new(goes_on());
     let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
     let run = scene.spawn().await;
     let database = scene.agent_dir().join("subagents/runs.db");
@@ -1183,7 +1196,7 @@ async fn a_conversation_whose_store_cannot_be_read_settles() {
 #[tokio::test]
 async fn the_whole_report_is_delivered_without_replies_to_the_host() {
     for (answer, is_told) in [("The whole report.", true), ("ANNOUNCE_SKIP", false)] {
-        let scene = Scene::new(&format!("hear; begin; said '{answer}'; settled; leave"));
+        let scene = Scene::new(Child::new().replies(answer).listens());
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let mut request = request(scene.root.path());
         let config = json!({ "graceMs": 200 });
@@ -1204,11 +1217,11 @@ async fn the_whole_report_is_delivered_without_replies_to_the_host() {
 #[tokio::test]
 async fn a_child_with_an_empty_answer_succeeds_with_its_announcement() {
     for (reply, status, words) in [
-        ("said 'In short.'; settled", "Status: success", "In short."),
-        ("said ' '; settled", "Status: error", "the child gave no answer"),
-        ("said 'Cut off' error; settled", "Status: error", "the child gave no answer"),
+        (Child::new().says("In short."), "Status: success", "In short."),
+        (Child::new().says(" "), "Status: error", "the child gave no answer"),
+        (Child::new().says("Cut off").with_stop_reason("error"), "Status: error", "the child gave no answer"),
     ] {
-        let scene = Scene::new(&format!("hear; begin; said ''; settled; asked; {reply}; leave"));
+        let scene = Scene::new(Child::new().replies("").receives().starts().then(reply).settles().listens());
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let mut request = request(scene.root.path());
         let config = json!({ "graceMs": 200 });
@@ -1226,41 +1239,41 @@ async fn a_child_with_an_empty_answer_succeeds_with_its_announcement() {
 /// Each row: `announce.mode`, the child, the number of its prompts, and words of the message, if there is one.
 #[tokio::test]
 async fn the_mode_decides_which_children_are_asked_and_what_is_delivered() {
-    const EMPTY: &str = "hear; begin; said ''; settled";
+    let empty = || Child::new().replies("");
     let failed = ["Status: error", "Result: (not available)"].as_slice();
     let answer = ["Status: success", "\nThe whole answer.\n"].as_slice();
     let reply = ["Status: success", "\nIn short.\n"].as_slice();
     let unusable = |why| vec!["Status: success", "\nThe whole answer.\n", why];
     let (silent, gone) =
         ("Note: no announcement: the child gave no answer", "no announcement: the child ended");
-    for (mode, script, prompts, expected) in [
-        ("ask", ENDS.to_owned(), 2, reply),
-        ("ask", "works; asked; said ' ANNOUNCE_SKIP\\n'; settled; leave".to_owned(), 2, &[]),
-        ("ask", "hear; begin; said ' ANNOUNCE_SKIP '; settled; leave".to_owned(), 1, &[]),
-        ("ask", "works; asked; said ' '; settled; leave".to_owned(), 2, &*unusable(silent)),
-        ("ask", "works; asked; exit 3".to_owned(), 2, &*unusable(gone)),
-        ("ask", format!("{EMPTY}; asked; said 'In short.'; settled; leave"), 2, reply),
-        ("ask", format!("{EMPTY}; asked; said ANNOUNCE_SKIP; settled; leave"), 2, &[]),
-        ("ask", format!("{EMPTY}; asked; said ' '; settled; leave"), 2, failed),
-        ("auto", "works; leave".to_owned(), 1, answer),
-        ("never", "works; leave".to_owned(), 1, answer),
-        ("never", format!("{EMPTY}; leave"), 1, failed),
+    for (mode, child, prompts, expected) in [
+        ("ask", ends(), 2, reply),
+        ("ask", Child::answering().replies(" ANNOUNCE_SKIP\n").listens(), 2, &[]),
+        ("ask", Child::new().replies(" ANNOUNCE_SKIP ").listens(), 1, &[]),
+        ("ask", Child::answering().replies(" ").listens(), 2, &*unusable(silent)),
+        ("ask", Child::answering().receives().starts().exits(3), 2, &*unusable(gone)),
+        ("ask", empty().replies("In short.").listens(), 2, reply),
+        ("ask", empty().replies("ANNOUNCE_SKIP").listens(), 2, &[]),
+        ("ask", empty().replies(" ").listens(), 2, failed),
+        ("auto", Child::answering().listens(), 1, answer),
+        ("never", Child::answering().listens(), 1, answer),
+        ("never", empty().listens(), 1, failed),
     ] {
-        let scene = Scene::new(&script);
+        let scene = Scene::new(child.clone());
         let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let mut request = request(scene.root.path());
         let config = json!({ "graceMs": 200, "announce": { "mode": mode } });
         request.context = Arc::new(HostContext { config: Some(config), ..(*request.context).clone() });
         scene.spawn_as(request).await;
         scene.until_settled(&conversation).await;
-        assert_eq!(conversation.delivered().is_empty(), expected.is_empty(), "{mode}: {script}");
+        assert_eq!(conversation.delivered().is_empty(), expected.is_empty(), "{mode}: {child}");
         if !expected.is_empty() {
             let text = conversation.message().await.text;
             for words in expected {
-                assert!(text.contains(words), "{mode}: {script}: {words}: {text}");
+                assert!(text.contains(words), "{mode}: {child}: {words}: {text}");
             }
         }
-        assert_eq!(scene.prompts(), prompts, "{mode}: {script}");
+        assert_eq!(scene.prompts(), prompts, "{mode}: {child}");
         close_conversation(&scene.service, &conversation.view).await;
     }
 }
@@ -1270,7 +1283,7 @@ async fn the_mode_decides_which_children_are_asked_and_what_is_delivered() {
 #[tokio::test]
 async fn a_shortened_result_names_the_file_with_the_whole_unless_it_is_about_to_be_archived() {
     for cleanup in ["keep", "delete"] {
-        let scene = Scene::new(&format!("works; asked; said '{}'; settled; leave", "word ".repeat(5_000)));
+        let scene = Scene::new(Child::answering().replies(&"word ".repeat(5_000)).listens());
         let conversation = scene.open(KnownDeliveries::default(), &[]).await;
         let request = SpawnRequest { cleanup: Some(cleanup.into()), ..request(scene.root.path()) };
         scene.spawn_as(request).await;

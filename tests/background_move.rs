@@ -5,11 +5,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::child::Child;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, DeliveryMessage, KnownDeliveries, Receipt,
     RunRecord, SpawnRequest, background, close_conversation, commands, mark_delivered, open_conversation,
@@ -27,14 +26,22 @@ use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
 /// Ends when the gate of the first word of its task is open. A task with `quick` ends at once, a task with `fails` fails.
-const GATED: &str = r#"hear; begin; delta 'So far.'
-case "$line" in
-    *quick*) said 'Quick answer.' ;;
-    *second*) gate second; said 'Second answer.' ;;
-    *fails*) gate first; said 'Not this one.' error ',"errorMessage":"the model is out"' ;;
-    *) gate first; said 'First answer.' ;;
-esac
-settled; leave"#;
+fn gated() -> Child {
+    let second = Child::new().waits_for("second").says("Second answer.");
+    gated_with(Child::new(), Child::new(), second)
+}
+
+/// A child like [`gated`], with more steps before its answer to a quick task and to a first task.
+fn gated_with(quick: Child, first: Child, second: Child) -> Child {
+    let quick = quick.says("Quick answer.");
+    let fails = Child::new().waits_for("first").says("Not this one.").with_error("the model is out");
+    let first = Child::new().waits_for("first").then(first).says("First answer.");
+    Child::working()
+        .streams("So far.")
+        .depending_on_command(&[("quick", quick), ("second", second), ("fails", fails)], &first)
+        .settles()
+        .listens()
+}
 
 struct Scene {
     root: TempDir,
@@ -54,11 +61,11 @@ impl EventRecorder {
 
 impl Scene {
     fn new(config: Value) -> Self {
-        Self::playing(GATED, config)
+        Self::playing(gated(), config)
     }
 
-    fn playing(script: &str, config: Value) -> Self {
-        let root = stage(script);
+    fn playing(child: Child, config: Value) -> Self {
+        let root = stage(&child);
         let service = background(&root.path().join("agent"));
         let session = Some(SESSION.to_owned());
         let listener = EventRecorder::default();
@@ -88,7 +95,7 @@ impl Scene {
         Call {
             control: Control { cancel: self.cancel.clone(), ..Control::default() },
             background_move: self.background_move.clone(),
-            ..call::call(Arc::new(User::default()))
+            ..extension::call(Arc::new(User::default()))
         }
     }
 
@@ -119,7 +126,7 @@ impl Scene {
 
     /// Waits until this number of children have received their task.
     async fn working(&self, children: usize) {
-        let received = self.root.path().join("heard");
+        let received = self.root.path().join("received");
         eventually("the tasks of the children", || {
             fs::read_to_string(&received).is_ok_and(|text| text.lines().count() >= children)
         })
@@ -279,7 +286,7 @@ async fn a_moved_chain_continues_its_steps_and_is_delivered_at_its_end() {
         (2, 20),
         "the usage covers both background steps"
     );
-    let tasks = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
+    let tasks = fs::read_to_string(scene.root.path().join("received")).expect("the file is readable");
     assert!(tasks.contains("First answer."), "the next step receives the previous answer: {tasks}");
     close_conversation(&scene.service, &view).await;
 }
@@ -299,7 +306,7 @@ async fn a_chain_that_fails_in_the_background_names_its_step_and_the_previous_an
         assert!(message.text.contains(part), "{part}: {}", message.text);
     }
     assert_eq!(
-        fs::read_to_string(scene.root.path().join("heard")).map(|text| text.lines().count()).ok(),
+        fs::read_to_string(scene.root.path().join("received")).map(|text| text.lines().count()).ok(),
         Some(2)
     );
     close_conversation(&scene.service, &view).await;
@@ -325,19 +332,18 @@ fn ours(text: &str) -> Vec<&str> {
 #[tokio::test]
 async fn the_artifacts_of_each_step_of_a_chain_are_reported_in_the_call_and_at_its_end() {
     for (last, status) in [
-        ("said 'Second answer.'", "Status: success"),
-        ("said ANNOUNCE_SKIP", "Status: success"),
-        ("said Half error ',\"errorMessage\":\"the model is out\"'", "Status: error"),
+        (Child::new().says("Second answer."), "Status: success"),
+        (Child::new().says("ANNOUNCE_SKIP"), "Status: success"),
+        (Child::new().says("Half").with_error("the model is out"), "Status: error"),
     ] {
-        let script = GATED
-            .replace("said 'Quick answer.'", "echo run > .envrc; said 'Quick answer.'")
-            .replace("said 'First answer.'", "echo more > notes.txt; said 'First answer.'")
-            .replace("said 'Second answer.'", &format!("echo all > AGENTS.md; {last}"));
+        let second = Child::new().waits_for("second").runs("echo all > AGENTS.md").then(last.clone());
+        let runs = |shell: &str| Child::new().runs(shell);
+        let child = gated_with(runs("echo run > .envrc"), runs("echo more > notes.txt"), second);
         let config = json!({
             "allowWrite": true, "sandbox": { "mode": "off" }, "isolation": { "copy": [] },
             "retry": { "maxAttempts": 1 },
         });
-        let scene = Scene::playing(&script, config);
+        let scene = Scene::playing(child, config);
         let project = scene.root.path().join("project");
         fs::remove_dir(project.join(".git")).expect("the directory is removed");
         let git = std::process::Command::new("git").args(["init", "-q"]).current_dir(&project).status();

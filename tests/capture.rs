@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use crate::support::fixture::fixture;
 use crate::support::pids::Pids;
+use crate::support::program::fixture;
 use supervisor::{Captured, Outcome, capture, exit_code};
 
 const LONG: Duration = Duration::from_secs(20);

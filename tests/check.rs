@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support::child::Child;
 use crate::support::scene::Scene;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User};
+use crate::support::stage::{self, PATIENCE, User};
 use parking_lot::Mutex;
 use pi_subagent_native::run::{
     CheckReport, ConfirmRequest, Control, Progress, RunOutcome, SingleResult, ToolResult,
@@ -17,16 +17,20 @@ use serde_json::{Value, json};
 use supervisor::CancelReason;
 use worktree::GIT_VARIABLES;
 
-/// Finishes twice: the second time after the message that the check failed.
-const TWICE: &str = "works; hear || exit 0; touch \"$home/mended\"; begin; said 'Mended.'; settled; leave";
+/// Does its work, and repairs it so many times after the message that the check failed.
+fn repairing(times: usize) -> Child {
+    let repair =
+        Child::new().receives_or_exits().runs(r#"touch "$home/mended""#).starts().says("Mended.").settles();
+    Child::answering().repeats(times, &repair).listens()
+}
 
 /// A run of an agent that may write, whose work this command checks.
-fn scene(script: &str, check: &str, config: &Value) -> Scene {
+fn scene(child: Child, check: &str, config: &Value) -> Scene {
     let mut all = json!({ "allowWrite": true, "sandbox": { "mode": "off" } });
     for (key, value) in config.as_object().expect("the value is an object") {
         all[key] = value.clone();
     }
-    let mut scene = Scene::new(script, all);
+    let mut scene = Scene::new(child, all);
     let agents = scene.path("agent/agents");
     fs::create_dir_all(&agents).expect("the directory is created");
     let check = serde_json::to_string(check).expect("the value is serialized");
@@ -49,7 +53,7 @@ fn check(result: &ToolResult) -> &CheckReport {
 }
 
 fn received(scene: &Scene) -> String {
-    fs::read_to_string(scene.path("heard")).unwrap_or_default()
+    fs::read_to_string(scene.path("received")).unwrap_or_default()
 }
 
 /// Waits until the process whose PID the check has written has ended.
@@ -65,7 +69,7 @@ async fn is_gone(pid: &Path) {
 
 #[tokio::test]
 async fn work_that_passes_its_check_succeeds_and_the_result_says_so() {
-    let scene = scene("works; leave", "echo fine; echo also >&2", &json!({}));
+    let scene = scene(Child::answering().listens(), "echo fine; echo also >&2", &json!({}));
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     assert!(!result.is_error);
@@ -78,7 +82,7 @@ async fn work_that_passes_its_check_succeeds_and_the_result_says_so() {
 
 #[tokio::test]
 async fn failed_work_is_repaired_once_with_the_output_of_the_check() {
-    let mends = scene(TWICE, "echo one is missing; test -e ../mended", &json!({}));
+    let mends = scene(repairing(1), "echo one is missing; test -e ../mended", &json!({}));
     let result = run(&mends).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     assert!(result.text.starts_with("Mended.\n\nCheck `"), "{}", result.text);
@@ -92,9 +96,7 @@ async fn failed_work_is_repaired_once_with_the_output_of_the_check() {
 #[tokio::test]
 async fn work_that_still_fails_its_check_is_a_failure_with_its_answer() {
     for (attempts, runs, answer) in [(0, 1, "The whole answer."), (1, 2, "Mended."), (2, 3, "Mended.")] {
-        let again = "hear || exit 0; begin; said 'Mended.'; settled; leave";
-        let script = TWICE.replace("leave", again);
-        let scene = scene(&script, "echo broken; exit 3", &json!({ "check": { "attempts": attempts } }));
+        let scene = scene(repairing(2), "echo broken; exit 3", &json!({ "check": { "attempts": attempts } }));
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
         assert_eq!(
@@ -108,19 +110,19 @@ async fn work_that_still_fails_its_check_is_a_failure_with_its_answer() {
 
 #[tokio::test]
 async fn a_child_in_json_mode_gets_no_repair_turn() {
-    let words = "cat > /dev/null; begin; said 'Done.'; settled";
-    for (label, script, config) in [
-        ("one shot", words, json!({ "protocol": "json" })),
-        ("no remaining turns", "works; leave", json!({ "budget": { "maxTurns": 1 } })),
-        ("the child has exited", "works; exit 0", json!({})),
+    let answers = || Child::new().reads_task().starts().says("Done.").settles();
+    for (label, child, config) in [
+        ("one shot", answers(), json!({ "protocol": "json" })),
+        ("no remaining turns", Child::answering().listens(), json!({ "budget": { "maxTurns": 1 } })),
+        ("the child has exited", Child::answering().exits(0), json!({})),
     ] {
-        let scene = scene(script, "echo broken; exit 3", &config);
+        let scene = scene(child, "echo broken; exit 3", &config);
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::Failed, "{label}: {}", result.text);
         assert_eq!(check(&result).ended, "exit code 3", "{label}");
         assert_eq!(single(&result).usage.turns, 1, "{label}");
     }
-    let scene = scene(words, "true", &json!({ "protocol": "json" }));
+    let scene = scene(answers(), "true", &json!({ "protocol": "json" }));
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     assert!(check(&result).passed);
@@ -140,7 +142,7 @@ async fn a_check_has_a_defined_outcome_for_every_behaviour() {
     ] {
         let config = json!({ "check": { "attempts": 0, "timeoutMs": 1000 } });
         let config = if check_command == flood { json!({ "check": { "attempts": 0 } }) } else { config };
-        let scene = scene("works; leave", check_command, &config);
+        let scene = scene(Child::answering().listens(), check_command, &config);
         let result = run(&scene).await;
         assert_eq!(check(&result).ended, ended, "{check_command}: {}", result.text);
         assert!(check(&result).output.len() <= 2048, "{check_command}");
@@ -153,9 +155,8 @@ async fn a_check_has_a_defined_outcome_for_every_behaviour() {
 
 #[tokio::test]
 async fn a_child_gets_a_limited_part_of_its_checks_output() {
-    let again = "hear || exit 0; begin; said 'Mended.'; settled; leave";
     let flood = "echo first; head -c 10000000 /dev/zero | tr '\\0' x; echo; echo last; exit 3";
-    let scene = scene(&TWICE.replace("leave", again), flood, &json!({}));
+    let scene = scene(repairing(2), flood, &json!({}));
     let result = run(&scene).await;
     assert_eq!(check(&result).runs, 2, "{}", result.text);
     let command = received(&scene).lines().last().expect("the child received a command").to_owned();
@@ -170,13 +171,13 @@ async fn a_child_gets_a_limited_part_of_its_checks_output() {
 #[tokio::test]
 async fn no_process_of_a_check_survives_its_run() {
     let endless = "echo $$ > ../pid.new; mv ../pid.new ../pid; sleep 300";
-    for script in ["works; leave", "works; exit 0"] {
-        let scene = scene(script, endless, &json!({ "timeoutMs": 2000 }));
+    for child in [Child::answering().listens(), Child::answering().exits(0)] {
+        let scene = scene(child.clone(), endless, &json!({ "timeoutMs": 2000 }));
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::HardTimeout, "{}", result.text);
         is_gone(&scene.path("pid")).await;
 
-        let scene = self::scene(script, endless, &json!({}));
+        let scene = self::scene(child, endless, &json!({}));
         let control = Control::default();
         let user = User::default();
         let abort = async {
@@ -195,15 +196,16 @@ async fn no_process_of_a_check_survives_its_run() {
 /// Each row: how the run continues after a failed check, the bound, the outcome, the number of checks, and the turns.
 #[tokio::test]
 async fn repair_turns_count_towards_the_limits_of_the_run() {
-    let mends = "works; hear; begin; said 'Mended.'; settled; leave";
-    let continues = "works; hear; begin; said 'Looking.' toolUse; leave";
-    let hangs = "works; hear; begin; leave";
-    let ends = "works; leave";
-    for (label, script, bound, outcome, runs, turns) in [
+    let mends = || Child::answering().replies("Mended.").listens();
+    let continues =
+        Child::answering().receives().starts().says("Looking.").with_stop_reason("toolUse").listens();
+    let hangs = Child::answering().receives().starts().listens();
+    let ends = Child::answering().listens();
+    for (label, child, bound, outcome, runs, turns) in [
         // Each turn costs 0.3 dollars.
-        ("no money", mends, json!({ "budget": { "maxCost": 0.7 } }), RunOutcome::Failed, 2, 2),
+        ("no money", mends(), json!({ "budget": { "maxCost": 0.7 } }), RunOutcome::Failed, 2, 2),
         ("no money for a turn", ends, json!({ "budget": { "maxCost": 0.5 } }), RunOutcome::Failed, 1, 1),
-        ("the last turn", mends, json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Failed, 2, 2),
+        ("the last turn", mends(), json!({ "budget": { "maxTurns": 2 } }), RunOutcome::Failed, 2, 2),
         (
             "a turn beyond the limit",
             continues,
@@ -217,7 +219,7 @@ async fn repair_turns_count_towards_the_limits_of_the_run() {
         let mut config = bound.clone();
         config["check"] = json!({ "attempts": 5 });
         config["graceMs"] = 200.into();
-        let scene = scene(script, "echo broken; exit 3", &config);
+        let scene = scene(child, "echo broken; exit 3", &config);
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, outcome, "{label}: {}", result.text);
         assert_eq!((check(&result).passed, check(&result).runs), (false, runs), "{label}");
@@ -228,7 +230,7 @@ async fn repair_turns_count_towards_the_limits_of_the_run() {
 
 #[tokio::test]
 async fn a_child_that_waits_for_its_check_is_not_idle() {
-    let scene = scene("works; leave", "sleep 3", &json!({ "idleTimeoutMs": 1000 }));
+    let scene = scene(Child::answering().listens(), "sleep 3", &json!({ "idleTimeoutMs": 1000 }));
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     assert!(check(&result).passed);
@@ -247,7 +249,7 @@ async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
         (false, json!({ "allowWrite": false }), Some(shown)),
         (true, json!({}), None),
     ] {
-        let mut scene = scene("works; leave", "true", &config);
+        let mut scene = scene(Child::answering().listens(), "true", &config);
         let agents = scene.path("project/.pi/agents");
         fs::create_dir_all(&agents).expect("the directory is created");
         let agent = format!("---\nname: local\nreadonly: {readonly}\ncheck: {}\n---\nBuild.\n", json!(shown));
@@ -276,7 +278,11 @@ async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
 
 #[tokio::test]
 async fn a_run_whose_end_cannot_be_recorded_explains_the_consequence_for_undo() {
-    let scene = scene("works; rm -r \"$home/agent/subagents/snapshots\"; leave", "true", &json!({}));
+    let scene = scene(
+        Child::answering().runs(r#"rm -r "$home/agent/subagents/snapshots""#).listens(),
+        "true",
+        &json!({}),
+    );
     let project = scene.path("project");
     // The stage's own command is empty.
     fs::remove_dir_all(project.join(".git")).expect("the directory is removed");
@@ -293,12 +299,12 @@ async fn a_run_whose_end_cannot_be_recorded_explains_the_consequence_for_undo() 
 #[tokio::test]
 async fn only_finished_work_with_possible_changes_is_checked() {
     let touch = "touch ../checked";
-    let failed = "hear; begin; said '' error ',\"errorMessage\":\"no\"'; settled; leave";
-    for (label, script, config) in [
+    let failed = Child::working().says("").with_error("no").settles().listens();
+    for (label, child, config) in [
         ("a provider error", failed, json!({ "retry": { "enabled": false } })),
-        ("an agent that may not write", "works; leave", json!({ "allowWrite": false })),
+        ("an agent that may not write", Child::answering().listens(), json!({ "allowWrite": false })),
     ] {
-        let scene = scene(script, touch, &config);
+        let scene = scene(child, touch, &config);
         let result = run(&scene).await;
         assert_eq!(single(&result).check, None, "{label}: {}", result.text);
         assert!(!scene.path("checked").exists(), "{label}");
@@ -307,7 +313,11 @@ async fn only_finished_work_with_possible_changes_is_checked() {
 
 #[tokio::test]
 async fn only_the_user_sets_checks_for_the_users_agents() {
-    let mut scene = scene("works; leave", "exit 3", &json!({ "agents": { "builder": { "check": "true" } } }));
+    let mut scene = scene(
+        Child::answering().listens(),
+        "exit 3",
+        &json!({ "agents": { "builder": { "check": "true" } } }),
+    );
     let result = run(&scene).await;
     assert_eq!(check(&result).command, "true");
     fs::create_dir_all(scene.path("project/.pi")).expect("the directory is created");
@@ -320,8 +330,8 @@ async fn only_the_user_sets_checks_for_the_users_agents() {
 }
 
 /// A run in a private tree, which `setup` prepares. `PLACE` in it is the directory of the scene.
-fn isolated(script: &str, setup: &str, config: &Value) -> Scene {
-    let scene = scene(script, "true", config);
+fn isolated(child: Child, setup: &str, config: &Value) -> Scene {
+    let scene = scene(child, "true", config);
     let setup = setup.replace("PLACE", &scene.path("").display().to_string());
     let setup = serde_json::to_string(&setup).expect("the value is serialized");
     let agent =
@@ -350,8 +360,8 @@ async fn a_shown_command_is_one_line_without_secrets() {
         let waits = format!("until test -e PLACE/seen; do sleep 0.02; done # {} {token}", "x".repeat(before));
         let command = format!("{waits} {}", "y ".repeat(300));
         for (kind, scene) in [
-            ("check", scene("works; leave", &command.replace("PLACE", ".."), &json!({}))),
-            ("setup", isolated("works; leave", &command, &json!({}))),
+            ("check", scene(Child::answering().listens(), &command.replace("PLACE", ".."), &json!({}))),
+            ("setup", isolated(Child::answering().listens(), &command, &json!({}))),
         ] {
             let (progress, mut receiver) = tokio::sync::watch::channel(Progress::default());
             let seen = scene.path("seen");
@@ -381,8 +391,14 @@ fn trees(scene: &Scene) -> usize {
 
 #[tokio::test]
 async fn a_private_tree_is_prepared_before_the_first_prompt() {
-    let script = "hear; test -e modules/ready && cp modules/ready seen; begin; said 'Done.'; settled; leave";
-    let scene = isolated(script, "echo preparing; mkdir modules; pwd > modules/ready", &json!({}));
+    let child = Child::new()
+        .receives()
+        .runs("test -e modules/ready && cp modules/ready seen")
+        .starts()
+        .says("Done.")
+        .settles()
+        .listens();
+    let scene = isolated(child, "echo preparing; mkdir modules; pwd > modules/ready", &json!({}));
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     assert_eq!(single(&result).changes.as_deref(), Some(&["seen".to_owned()][..]), "{}", result.text);
@@ -407,7 +423,7 @@ async fn a_run_whose_tree_cannot_be_prepared_does_not_start() {
         ),
         ("sleep 300 & echo $! > PLACE/pid; exit 5", json!({}), "failed (exit code 5); it printed nothing"),
     ] {
-        let scene = isolated("works; leave", setup, &config);
+        let scene = isolated(Child::answering().listens(), setup, &config);
         let result = run(&scene).await;
         let error = single(&result).error.clone().unwrap_or_default();
         assert!(error.starts_with("the private tree could not be prepared: `"), "{setup}: {}", result.text);
@@ -423,7 +439,7 @@ async fn a_run_whose_tree_cannot_be_prepared_does_not_start() {
 
 #[tokio::test]
 async fn the_files_of_a_failed_preparation_are_on_a_branch_named_in_the_result() {
-    let scene = isolated("works; leave", "echo half > lock.json; exit 3", &json!({}));
+    let scene = isolated(Child::answering().listens(), "echo half > lock.json; exit 3", &json!({}));
     let result = run(&scene).await;
     let artifacts = single(&result).isolation.clone().expect("the run was isolated");
     let branch = artifacts.branch.expect("the result names a branch");
@@ -431,7 +447,7 @@ async fn the_files_of_a_failed_preparation_are_on_a_branch_named_in_the_result()
     assert_eq!(single(&result).changes.as_deref(), Some(&["lock.json".to_owned()][..]));
     assert_eq!(trees(&scene), 0);
 
-    let scene = isolated("works; leave", "git init -q inner; exit 3", &json!({}));
+    let scene = isolated(Child::answering().listens(), "git init -q inner; exit 3", &json!({}));
     let result = run(&scene).await;
     let artifacts = single(&result).isolation.clone().expect("the run was isolated");
     let kept = artifacts.kept_tree.expect("the nested repository is kept");
@@ -443,12 +459,12 @@ async fn the_files_of_a_failed_preparation_are_on_a_branch_named_in_the_result()
 #[tokio::test]
 async fn the_limits_and_the_abort_of_a_run_end_its_preparation() {
     let endless = "echo $$ > PLACE/pid.new; mv PLACE/pid.new PLACE/pid; sleep 300";
-    let scene = isolated("works; leave", endless, &json!({ "timeoutMs": 2000 }));
+    let scene = isolated(Child::answering().listens(), endless, &json!({ "timeoutMs": 2000 }));
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::HardTimeout, "{}", result.text);
     is_gone(&scene.path("pid")).await;
 
-    let scene = isolated("works; leave", endless, &json!({}));
+    let scene = isolated(Child::answering().listens(), endless, &json!({}));
     let control = Control::default();
     let user = User::default();
     let abort = async {
@@ -475,7 +491,7 @@ async fn the_user_configures_the_preparation_of_trees() {
     for (of_agent, for_all, expected) in
         [(true, true, "of-agent"), (false, true, "for-all"), (false, false, "")]
     {
-        let mut scene = isolated("works; leave", "", &json!({}));
+        let mut scene = isolated(Child::answering().listens(), "", &json!({}));
         let place = scene.path("").display().to_string();
         let file = scene.path("agent/agents/builder.md");
         let agent = fs::read_to_string(&file).expect("the file is readable").replace("setup: \"\"\n", "");
@@ -504,7 +520,7 @@ async fn the_user_configures_the_preparation_of_trees() {
 /// A project's agent runs commands only after the user has read them.
 #[tokio::test]
 async fn a_question_about_a_projects_agent_names_its_commands() {
-    let mut scene = scene("works; leave", "true", &json!({}));
+    let mut scene = scene(Child::answering().listens(), "true", &json!({}));
     let agents = scene.path("project/.pi/agents");
     fs::create_dir_all(&agents).expect("the directory is created");
     let command = |name: &str| format!("touch {}", scene.path(name).display());
@@ -534,10 +550,11 @@ async fn a_question_about_a_projects_agent_names_its_commands() {
 /// The same happens in a hook of another repository, or in `git rebase --exec`.
 #[tokio::test]
 async fn no_git_variable_of_the_host_reaches_a_child_or_its_commands() {
-    let script = "env > \"$home/env\"; echo x > made.txt; git add made.txt; \
-                  git -c user.name=n -c user.email=n@localhost commit -qm made; works; leave";
+    let commits = r#"env > "$home/env"; echo x > made.txt; git add made.txt
+git -c user.name=n -c user.email=n@localhost commit -qm made"#;
+    let child = Child::new().runs(commits).then(Child::answering()).listens();
     for isolation in ["private", "none"] {
-        let mut scene = isolated(script, "git rev-parse --absolute-git-dir > PLACE/setup", &json!({}));
+        let mut scene = isolated(child.clone(), "git rev-parse --absolute-git-dir > PLACE/setup", &json!({}));
         let agent = scene.path("agent/agents/builder.md");
         let text = fs::read_to_string(&agent).expect("the file is readable");
         let check = format!("check: git log -1 --format=%s > {}", scene.path("check").display());

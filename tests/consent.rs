@@ -4,6 +4,7 @@
 use std::fs;
 use std::sync::Mutex;
 
+use crate::support::child::Child;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::run::{ConfirmRequest, Control};
@@ -17,7 +18,8 @@ struct Project(Scene);
 
 impl Project {
     fn new() -> Self {
-        let mut scene = Scene::new("begin; said 'Done.'; settled", json!({ "protocol": "json" }));
+        let mut scene =
+            Scene::new(Child::new().starts().says("Done.").settles(), json!({ "protocol": "json" }));
         fs::create_dir_all(scene.path("project/.pi/agents")).expect("the directory is created");
         scene.spec.agent = "local".into();
         Self(scene)

@@ -4,22 +4,28 @@
 use std::fs;
 use std::time::Duration;
 
+use crate::support::child::Child;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::run::{Control, RunOutcome, ToolResult};
 use serde_json::{Value, json};
 
-/// `works_on` calls a tool that does not end. `hear_stop` waits for the command to stop, after which no tool is running.
-const WORDS: &str = r#"
-works_on() {
-    said "$1" toolUse; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'
+/// Calls a tool that does not end.
+fn works_on(text: &str) -> Child {
+    Child::new().says(text).with_stop_reason("toolUse").starts_tool("bash")
 }
-hear_stop() { until hear && case "$line" in *'"abort"'*) true;; *) false;; esac; do :; done; said '' aborted; settled; }
-hear; begin
-"#;
 
-fn scene(script: &str, limit_ms: u64) -> Scene {
-    Scene::new(&format!("{WORDS}{script}"), json!({ "timeoutMs": limit_ms, "graceMs": 200 }))
+/// Waits for the command to stop, after which no tool is running.
+fn stops() -> Child {
+    Child::new()
+        .runs(r#"until receive && case "$line" in *'"abort"'*) true;; *) false;; esac; do :; done"#)
+        .says("")
+        .with_stop_reason("aborted")
+        .settles()
+}
+
+fn scene(child: Child, limit_ms: u64) -> Scene {
+    Scene::new(Child::working().then(child), json!({ "timeoutMs": limit_ms, "graceMs": 200 }))
 }
 
 async fn run(scene: &Scene) -> ToolResult {
@@ -28,7 +34,7 @@ async fn run(scene: &Scene) -> ToolResult {
 
 /// The messages to the child, without its task.
 fn received(scene: &Scene) -> Vec<Value> {
-    let received = fs::read_to_string(scene.path("heard")).unwrap_or_default();
+    let received = fs::read_to_string(scene.path("received")).unwrap_or_default();
     received.lines().skip(1).map(|line| serde_json::from_str(line).expect("commands are JSON")).collect()
 }
 
@@ -39,7 +45,7 @@ fn ended(result: &ToolResult) -> (RunOutcome, Option<&str>) {
 
 #[tokio::test]
 async fn a_child_is_warned_before_its_time_is_up() {
-    let scene = scene("works_on 'I look.'; hear; said 'What I have.'; settled; leave", 5000);
+    let scene = scene(works_on("I look.").receives().says("What I have.").settles().listens(), 5000);
     let result = run(&scene).await;
     assert_eq!(ended(&result), (RunOutcome::Completed, Some("What I have.")), "{}", result.text);
     let [steer] = &received(&scene)[..] else {
@@ -53,7 +59,7 @@ async fn a_child_is_warned_before_its_time_is_up() {
 #[tokio::test]
 async fn a_finished_answer_is_the_result_at_the_limit_and_no_message_follows_it() {
     // pi never reports the end of its work.
-    let scene = scene("said 'The answer.'; leave", 2000);
+    let scene = scene(Child::new().says("The answer.").listens(), 2000);
     let result = run(&scene).await;
     assert_eq!(ended(&result), (RunOutcome::Completed, Some("The answer.")), "{}", result.text);
     let note = "the child was ended after its answer: hard limit reached: 2000 ms (`timeoutMs`)";
@@ -65,10 +71,10 @@ async fn a_finished_answer_is_the_result_at_the_limit_and_no_message_follows_it(
 
 #[tokio::test]
 async fn an_answer_from_before_the_callers_message_is_not_the_result_at_the_limit() {
-    let scene = scene("hear; said 'An answer without it.'; leave", 2000);
+    let scene = scene(Child::new().receives().says("An answer without it.").listens(), 2000);
     let (user, control) = (User::default(), Control::default());
     let steer = async {
-        while !scene.path("heard").exists() {
+        while !scene.path("received").exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert!(control.steering.steer("and mind the gap"));
@@ -79,12 +85,16 @@ async fn an_answer_from_before_the_callers_message_is_not_the_result_at_the_limi
 
 #[tokio::test]
 async fn the_report_of_a_child_whose_time_is_up_is_the_partial_result() {
-    let report = "hear_stop; hear; begin; said 'Two of three are done.'; settled; leave";
+    let report = stops().replies("Two of three are done.").listens();
     for (label, work, expected) in [
-        ("a tool ran", "works_on 'I look.'", "Two of three are done."),
-        ("a text was under way", "delta 'The first chapter'", "The first chapter\n\nTwo of three are done."),
+        ("a tool ran", works_on("I look."), "Two of three are done."),
+        (
+            "a text was under way",
+            Child::new().streams("The first chapter"),
+            "The first chapter\n\nTwo of three are done.",
+        ),
     ] {
-        let scene = scene(&format!("{work}; {report}"), 2000);
+        let scene = scene(work.then(report.clone()), 2000);
         let result = run(&scene).await;
         assert_eq!(ended(&result), (RunOutcome::HardTimeout, Some(expected)), "{label}: {}", result.text);
         assert!(
@@ -104,22 +114,22 @@ async fn the_report_of_a_child_whose_time_is_up_is_the_partial_result() {
 
 #[tokio::test]
 async fn a_child_whose_time_is_up_has_no_more_than_its_last_turn() {
-    for (label, script, expected) in [
-        ("the child does not stop", "works_on 'I look.'; sleep 20", "I look."),
-        ("the child does not reply", "works_on 'I look.'; hear_stop; hear; sleep 20", "I look."),
+    for (label, child, expected) in [
+        ("the child does not stop", works_on("I look.").sleeps(20), "I look."),
+        ("the child does not reply", works_on("I look.").then(stops()).receives().sleeps(20), "I look."),
         (
             "the child calls a tool",
-            "works_on 'I look.'; hear_stop; hear; begin; works_on 'More.'; sleep 20",
+            works_on("I look.").then(stops()).receives().starts().then(works_on("More.")).sleeps(20),
             "More.",
         ),
-        ("the child exits", "works_on 'I look.'; hear_stop; exit 0", "I look."),
+        ("the child exits", works_on("I look.").then(stops()).exits(0), "I look."),
         (
             "the child gives an empty answer",
-            "works_on 'I look.'; hear_stop; hear; begin; said ''; settled; leave",
+            works_on("I look.").then(stops()).replies("").listens(),
             "I look.",
         ),
     ] {
-        let result = run(&scene(script, 2000)).await;
+        let result = run(&scene(child, 2000)).await;
         assert_eq!(ended(&result), (RunOutcome::HardTimeout, Some(expected)), "{label}: {}", result.text);
         let took = result.details.results[0].duration_ms;
         // Two seconds, plus the time until the child has ended.

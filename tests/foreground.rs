@@ -5,11 +5,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::child::Child;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundEvent, BackgroundService, ConversationScope, KnownDeliveries, RunRecord, background,
     close_conversation, commands, open_conversation, send, stop, until_settled,
@@ -26,7 +25,9 @@ use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
 /// Works until it receives a second command, and repeats that command.
-const LISTENS: &str = "hear; begin; hear; said 'Heard you.'; settled; leave";
+fn listens() -> Child {
+    Child::working().receives().says("Heard you.").settles().listens()
+}
 
 struct Scene {
     root: TempDir,
@@ -35,7 +36,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let root = stage(LISTENS);
+        let root = stage(&listens());
         let service = background(&root.path().join("agent"));
         Self { root, service }
     }
@@ -59,7 +60,7 @@ impl Scene {
             cwd: self.root.path().join("project"),
             context: self.context(),
         };
-        let call = call::call(Arc::new(User::default()));
+        let call = extension::call(Arc::new(User::default()));
         tokio::spawn(parallel(spec, call))
     }
 
@@ -69,7 +70,7 @@ impl Scene {
 
     /// Returns the two runs of a call by their tasks, once both of their children work.
     async fn working(&self) -> Vec<RunRecord> {
-        let received = self.root.path().join("heard");
+        let received = self.root.path().join("received");
         eventually("the tasks of both children", || {
             fs::read_to_string(&received).is_ok_and(|text| text.lines().count() == 2)
         })

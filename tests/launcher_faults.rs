@@ -6,9 +6,10 @@ use std::fs;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support::child::Child;
 use crate::support::engine::naming;
 use crate::support::pids::{Pids, eventually};
-use crate::support::remote::{FAR, GOES_ON, Place, at, read};
+use crate::support::remote::{FAR, Place, at, endless, read};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::run::{Control, Progress, RunOutcome, SingleResult};
@@ -60,7 +61,7 @@ async fn a_launcher_that_starts_nothing_fails_with_its_own_message() {
         (json!(["/bin/sh", FAR, "words", "/dev/null/far", "{argv}"]), "Not a directory"),
     ] {
         for protocol in ["rpc", "json"] {
-            let mut scene = at(Place::Words, "exit 0", &json!({ "protocol": protocol }));
+            let mut scene = at(Place::Words, Child::new(), &json!({ "protocol": protocol }));
             far(&mut scene)["command"] = command.clone();
             let (single, text) = run(&scene).await;
             assert_eq!(single.outcome, RunOutcome::Failed);
@@ -76,7 +77,7 @@ async fn a_launcher_that_starts_nothing_fails_with_its_own_message() {
 
 #[tokio::test]
 async fn a_missing_launcher_is_named() {
-    let mut scene = at(Place::Words, "exit 0", &json!({}));
+    let mut scene = at(Place::Words, Child::new(), &json!({}));
     far(&mut scene)["command"] = json!(["no-such-launcher", "{argv}"]);
     let (single, _) = run(&scene).await;
     assert_eq!(single.outcome, RunOutcome::Failed);
@@ -90,7 +91,7 @@ async fn a_missing_launcher_is_named() {
 #[tokio::test]
 async fn a_queued_launcher_is_quoted_when_its_run_ends() {
     for (protocol, printed) in [("rpc", "job 7 queued"), ("json", "job 7 queued"), ("rpc", "")] {
-        let mut scene = at(Place::Words, "", &json!({ "timeoutMs": 800, "protocol": protocol }));
+        let mut scene = at(Place::Words, Child::new(), &json!({ "timeoutMs": 800, "protocol": protocol }));
         let waits = format!("echo '{printed}' >&2; exec cat >/dev/null");
         far(&mut scene)["command"] = json!(["/bin/sh", "-c", waits, "sh", "{argv}"]);
         let (single, text) = run(&scene).await;
@@ -111,22 +112,23 @@ async fn a_queued_launcher_is_quoted_when_its_run_ends() {
 
 #[tokio::test]
 async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reason() {
-    let old = "echo 'Error: Unknown option: --no-extensions' >&2; exit 1";
+    let ends = || Child::new();
+    let old = || Child::new().runs("echo 'Error: Unknown option: --no-extensions' >&2").exits(1);
     // A write to any file fails, as on a full disk.
     let full = ["/bin/sh", "-c", r#"trap '' XFSZ; ulimit -f 0; exec "$@""#, "sh"];
     let not_started = "`far` ended before it started a child: ";
     let silent = "`far`: pi on the other machine ended before it answered: ";
     for place in [Place::Words, Place::Shell] {
         for protocol in ["rpc", "json"] {
-            for (label, script, begins, expected) in [
-                ("no pi", "", silent, "no-such-pi"),
-                ("an old pi", old, silent, "Unknown option: --no-extensions"),
-                ("a pi without output", "exit 9", silent, "the child gave no reason"),
-                ("a full disk", "", not_started, "is the disk full?"),
-                ("no directory for temporary files", "", not_started, "is the disk full?"),
-                ("no directory of the project", "", not_started, "cd: "),
+            for (label, child, begins, expected) in [
+                ("no pi", ends(), silent, "no-such-pi"),
+                ("an old pi", old(), silent, "Unknown option: --no-extensions"),
+                ("a pi without output", Child::new().exits(9), silent, "the child gave no reason"),
+                ("a full disk", ends(), not_started, "is the disk full?"),
+                ("no directory for temporary files", ends(), not_started, "is the disk full?"),
+                ("no directory of the project", ends(), not_started, "cd: "),
             ] {
-                let mut scene = at(place, script, &json!({ "protocol": protocol }));
+                let mut scene = at(place, child, &json!({ "protocol": protocol }));
                 let blocked = scene.path("far/tmp");
                 let far = far(&mut scene);
                 match label {
@@ -165,11 +167,9 @@ async fn the_stream_after_any_banner_is_read() {
     for (label, banner) in [("long", long), ("json", json), ("bytes", r"printf '\377\000\033[31mroot\r\n\n'")]
     {
         for protocol in ["rpc", "json"] {
-            let script = if protocol == "rpc" { "hear" } else { ":" };
-            let script = format!(
-                "{script}; begin; said 'The whole answer.'; settled; test {protocol} = json || leave"
-            );
-            let mut scene = at(Place::Shell, &script, &json!({ "protocol": protocol }));
+            let answer = Child::working_in(protocol).says("The whole answer.").settles();
+            let child = if protocol == "json" { answer } else { answer.listens() };
+            let mut scene = at(Place::Shell, child, &json!({ "protocol": protocol }));
             before(
                 far(&mut scene),
                 &["/bin/sh", "-c", &format!("{banner}; {banner} >&2; exec \"$@\""), "sh"],
@@ -188,9 +188,8 @@ const RELAY: &str =
     r#"echo $$ >"$0"; b='echo $$ >>"$0"; exec cat'; sh -c "$b" "$0" | setsid "$@" | sh -c "$b" "$0""#;
 
 /// A scene whose launcher has a connection that can fail.
-fn connected(script: &str, config: &Value) -> Scene {
-    let script = if config["protocol"] == "json" { &script.replace("hear; begin", "begin") } else { script };
-    let mut scene = at(Place::Words, script, config);
+fn connected(child: Child, config: &Value) -> Scene {
+    let mut scene = at(Place::Words, child, config);
     let relay = scene.path("relay").to_string_lossy().into_owned();
     before(far(&mut scene), &["/bin/sh", "-c", RELAY, &relay]);
     scene
@@ -218,7 +217,7 @@ fn signal(connection: &[Pid], signal: Signal) {
 async fn a_lost_connection_fails_the_run_and_leaves_no_remote_process() {
     for (protocol, exits_with_success) in [("rpc", false), ("json", false), ("rpc", true), ("json", true)] {
         let retry = json!({ "enabled": true, "backoffMs": 1 });
-        let mut scene = connected(GOES_ON, &json!({ "protocol": protocol, "retry": retry }));
+        let mut scene = connected(endless(protocol), &json!({ "protocol": protocol, "retry": retry }));
         if exits_with_success {
             before(far(&mut scene), &["/bin/sh", "-c", r#""$@"; exit 0"#, "sh"]);
         }
@@ -252,7 +251,7 @@ async fn a_lost_connection_fails_the_run_and_leaves_no_remote_process() {
 #[tokio::test]
 async fn a_stalled_connection_ends_the_run_at_its_idle_limit_and_leaves_no_remote_process() {
     for protocol in ["rpc", "json"] {
-        let scene = connected(GOES_ON, &json!({ "protocol": protocol, "idleTimeoutMs": 1_000 }));
+        let scene = connected(endless(protocol), &json!({ "protocol": protocol, "idleTimeoutMs": 1_000 }));
         let mut child = Pids::default();
         let stall = async {
             let connection;
@@ -278,7 +277,16 @@ async fn a_stalled_connection_ends_the_run_at_its_idle_limit_and_leaves_no_remot
 
 #[tokio::test]
 async fn a_short_stall_and_a_slow_connection_do_no_harm() {
-    let works = r#"echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; gate go; said 'The whole answer.'; settled; leave"#;
+    let works = Child::new()
+        .runs(r#"echo $$ >"$home/pid""#)
+        .receives()
+        .starts()
+        .says("So far.")
+        .with_stop_reason("toolUse")
+        .waits_for("go")
+        .says("The whole answer.")
+        .settles()
+        .listens();
     let scene = connected(works, &json!({ "idleTimeoutMs": 30_000 }));
     let stall = async {
         let (_, connection) = at_work(&scene).await;
@@ -315,7 +323,11 @@ async fn a_child_killed_with_its_job_does_not_count_as_ended_by_itself() {
         ("the job", "(sleep 0.3; kill -TERM $PPID) & kill -TERM $$", true),
         ("the child alone", "kill -TERM $$", false),
     ] {
-        let scene = at(Place::Words, &format!("hear; begin; said 'So far.' toolUse; {script}"), &json!({}));
+        let scene = at(
+            Place::Words,
+            Child::working().says("So far.").with_stop_reason("toolUse").runs(script),
+            &json!({}),
+        );
         let (single, text) = run(&scene).await;
         assert_eq!(single.outcome, RunOutcome::Failed, "{label}: {text}");
         let error = single.error.as_deref().unwrap_or_default();
@@ -335,7 +347,7 @@ async fn a_cancel_that_fails_or_hangs_is_reported_within_its_limit() {
     ] {
         // The remote script cleans up when it gets a request to exit. This one is a local process, which is killed after the grace
         // period.
-        let mut scene = at(Place::Words, GOES_ON, &json!({ "timeoutMs": 600, "graceMs": 10_000 }));
+        let mut scene = at(Place::Words, endless("rpc"), &json!({ "timeoutMs": 600, "graceMs": 10_000 }));
         far(&mut scene)["cancel"] = json!(["/bin/sh", "-c", cancel]);
         let since = Instant::now();
         let (single, text) = run(&scene).await;

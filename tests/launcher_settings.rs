@@ -6,8 +6,8 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
-use crate::support::call;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::child::Child;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::remote::{FAR, Place, at, read};
 use crate::support::scene::Scene;
 use crate::support::stage::{PATIENCE, User};
@@ -25,10 +25,9 @@ use serde_json::{Value, json};
 use supervisor::Cancel;
 use tokio::time::timeout;
 
-const ANSWERS: &str = "works; leave";
-/// A pi without any problem for `doctor`.
-const SOUND: &str = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }
-    hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
+fn answers() -> Child {
+    Child::answering().listens()
+}
 
 /// Settings of the scene's launcher.
 fn far(scene: &mut Scene) -> &mut Value {
@@ -72,9 +71,9 @@ async fn a_model_known_only_to_the_remote_pi_is_used_remotely_and_refused_locall
         problem: Some("no such model".into()),
         known: vec!["fake/m1".into()],
     };
-    let script = r#"printf '%s\n' "$*" >"$home/argv"; works; leave"#;
+    let child = Child::new().runs(r#"printf '%s\n' "$*" >"$home/argv""#).then(Child::answering()).listens();
     for (place, is_there) in [(Place::Words, true), (Place::Here, false)] {
-        let scene = at(place, script, &json!({}));
+        let scene = at(place, child.clone(), &json!({}));
         agent(&scene, "model: cluster/large");
         let user = || User { model: Some(model()), ..User::default() };
         let result = run(&scene, &user()).await;
@@ -94,9 +93,9 @@ async fn a_model_known_only_to_the_remote_pi_is_used_remotely_and_refused_locall
 /// `sessions_spawn` rejects an unknown model. The models of the remote machine are not known here.
 #[tokio::test]
 async fn the_model_of_a_remote_background_child_is_not_checked_locally() {
-    let script = r#"printf '%s\n' "$*" >"$home/argv"; works; leave"#;
+    let child = Child::new().runs(r#"printf '%s\n' "$*" >"$home/argv""#).then(Child::answering()).listens();
     for (place, is_there) in [(Place::Words, true), (Place::Here, false)] {
-        let mut scene = at(place, script, &json!({}));
+        let mut scene = at(place, child.clone(), &json!({}));
         Arc::make_mut(&mut scene.spec.context).host =
             Host { session_id: Some("conversation".into()), ..Host::default() };
         let unknown = HostModel {
@@ -130,7 +129,7 @@ async fn the_model_of_a_remote_background_child_is_not_checked_locally() {
 
 #[tokio::test]
 async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
-    let scene = at(Place::Here, "exit 0", &json!({}));
+    let scene = at(Place::Here, Child::new(), &json!({}));
     agent(&scene, "launcher: cluster");
     let file = scene.path("agent/agents/explorer.md");
     let expected = format!(
@@ -154,7 +153,7 @@ async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
 
 #[tokio::test]
 async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line() {
-    let mut scene = at(Place::Here, "exit 0", &json!({}));
+    let mut scene = at(Place::Here, Child::new(), &json!({}));
     Arc::make_mut(&mut scene.spec.context).config = None;
     let text = "{ \"subagents\": {\n  \"launcher\": \"clusted\",\n  \"launchers\": { \"cluster\": { \"command\": [\"srun\", \"{argv}\"] } }\n} }";
     let file = scene.path("agent/subagents.json");
@@ -186,7 +185,7 @@ async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line
 #[tokio::test]
 async fn a_launchers_claim_does_not_satisfy_a_required_sandbox() {
     for (own, configured) in [("sandbox: required", "auto"), ("", "required")] {
-        let mut scene = at(Place::Words, ANSWERS, &json!({ "sandbox": { "mode": configured } }));
+        let mut scene = at(Place::Words, answers(), &json!({ "sandbox": { "mode": configured } }));
         far(&mut scene)["readonly"] = true.into();
         agent(&scene, own);
         let result = run(&scene, &User::default()).await;
@@ -206,7 +205,7 @@ async fn an_agents_own_launcher_overrides_the_configuration() {
         (Place::Words, "", true),
         (Place::Here, "", false),
     ] {
-        let scene = at(place, ANSWERS, &json!({}));
+        let scene = at(place, answers(), &json!({}));
         agent(&scene, own);
         let result = run(&scene, &User::default()).await;
         assert!(result.text.starts_with("The whole answer."), "{place:?}, {own}: {}", result.text);
@@ -216,9 +215,12 @@ async fn an_agents_own_launcher_overrides_the_configuration() {
 
 #[tokio::test]
 async fn placeholders_are_filled_and_quoted_for_a_shell() {
-    let script = r#"printf '%s\n' "$CWD" "$PROJECT" "$AGENT" "$RUN" "$PWD" >"$home/filled"; works; leave"#;
+    let child = Child::new()
+        .runs(r#"printf '%s\n' "$CWD" "$PROJECT" "$AGENT" "$RUN" "$PWD" >"$home/filled""#)
+        .then(Child::answering())
+        .listens();
     for (place, how) in [(Place::Words, "words"), (Place::Shell, "sh")] {
-        let mut scene = at(place, script, &json!({}));
+        let mut scene = at(place, child.clone(), &json!({}));
         let odd = "it's `odd` $HOME & \"more\"; exit";
         let cwd = scene.path("project").join(odd);
         let remote_cwd = scene.path("far").join(format!("{odd}-explorer"));
@@ -253,7 +255,7 @@ fn tasks(scene: &Scene, tasks: [&str; 2]) -> (TasksSpec, Call) {
         cwd: scene.spec.cwd.clone(),
         context: Arc::clone(&scene.spec.context),
     };
-    let call = call::call(Arc::new(User::default()));
+    let call = extension::call(Arc::new(User::default()));
     (spec, call)
 }
 
@@ -264,10 +266,13 @@ fn all_completed(result: &ToolResult) {
 
 #[tokio::test]
 async fn parallel_tasks_and_chain_steps_run_remotely() {
-    let script = r"hear; begin; case $line in *second*'First.'*) said 'Second, after the first.';; *second*) said 'Second.';; *) said 'First.';; esac
-        settled; leave";
+    let second = "Second.";
+    let cases =
+        [("First.", Child::new().says("Second, after the first.")), ("second", Child::new().says(second))];
+    let child =
+        Child::working().depending_on_command(&cases, &Child::new().says("First.")).settles().listens();
     for place in [Place::Words, Place::Shell] {
-        let scene = at(place, script, &json!({}));
+        let scene = at(place, child.clone(), &json!({}));
         let (spec, call) = tasks(&scene, ["first", "second"]);
         let result = Box::pin(parallel(spec, call)).await;
         all_completed(&result);
@@ -283,18 +288,24 @@ async fn parallel_tasks_and_chain_steps_run_remotely() {
 /// A child that ends while another child works reports it. Two children that work at once find each other.
 #[tokio::test]
 async fn a_launcher_never_exceeds_its_limit_of_children() {
-    let script = r#"mkdir "$home/alone" 2>/dev/null || echo >"$home/together"
-        hear; begin; sleep 0.3; said 'Done.'; rmdir "$home/alone" 2>/dev/null; settled; leave"#;
-    for (max, is_together) in [(1, false), (2, true)] {
-        let mut scene = at(Place::Words, script, &json!({ "maxConcurrent": 4, "parallelConcurrency": 4 }));
-        if is_together {
-            // They wait for each other, so their speed does not matter.
-            let waits = script.replace("sleep 0.3", "gate together");
-            let pi = fs::read_to_string(scene.path("pi.sh"))
-                .expect("the file is readable")
-                .replace(script, &waits);
-            fs::write(scene.path("pi.sh"), pi).expect("the file is written");
-        }
+    let working = |pause: Child| {
+        Child::new()
+            .runs(r#"mkdir "$home/alone" 2>/dev/null || echo >"$home/together""#)
+            .receives()
+            .starts()
+            .then(pause)
+            .says("Done.")
+            .runs(r#"rmdir "$home/alone" 2>/dev/null"#)
+            .settles()
+            .listens()
+    };
+    for (max, is_together, pause) in [
+        (1, false, Child::new().runs("sleep 0.3")),
+        // They wait for each other, so their speed does not matter.
+        (2, true, Child::new().waits_for("together")),
+    ] {
+        let mut scene =
+            at(Place::Words, working(pause), &json!({ "maxConcurrent": 4, "parallelConcurrency": 4 }));
         far(&mut scene)["maxConcurrent"] = max.into();
         let (spec, call) = tasks(&scene, ["first", "second"]);
         all_completed(&Box::pin(parallel(spec, call)).await);
@@ -313,12 +324,13 @@ async fn launcher_check(scene: &Scene) -> Check {
 #[tokio::test]
 async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
     let missing = "/no/such/program";
-    let refuses =
-        r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }; echo 'Error: cannot load guard.cjs' >&2; exit 1"#;
-    for (label, script, settings, status, expected) in [
+    let refuses = Child::new().runs(
+        r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }; echo 'Error: cannot load guard.cjs' >&2; exit 1"#,
+    );
+    for (label, child, settings, status, expected) in [
         (
             "sound",
-            SOUND,
+            Child::answering_doctor("1.6.0"),
             json!({}),
             Status::Ok,
             &[
@@ -330,42 +342,42 @@ async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
         ),
         (
             "no launcher",
-            SOUND,
+            Child::answering_doctor("1.6.0"),
             json!({ "command": [missing, "{argv}"] }),
             Status::Error,
             &["its program `/no/such/program` was not found"],
         ),
         (
             "no `cancel`",
-            SOUND,
+            Child::answering_doctor("1.6.0"),
             json!({ "cancel": [missing] }),
             Status::Error,
             &["`/no/such/program`, which its `cancel` begins with, was not found"],
         ),
         (
             "no `fetch`",
-            SOUND,
+            Child::answering_doctor("1.6.0"),
             json!({ "fetch": [missing, "{session}"] }),
             Status::Error,
             &["`/no/such/program`, which its `fetch` begins with, was not found"],
         ),
         (
             "no pi",
-            SOUND,
+            Child::answering_doctor("1.6.0"),
             json!({ "command": ["/bin/sh", "-c", "echo 'no route to host' >&2; exit 255", "{argv}"] }),
             Status::Error,
             &["no child was started: no route to host"],
         ),
         (
             "no pi",
-            SOUND,
+            Child::answering_doctor("1.6.0"),
             json!({ "piCommand": ["no-such-pi"] }),
             Status::Error,
             &["pi did not start in", "no-such-pi"],
         ),
         (
             "an old pi",
-            &SOUND.replace("1.6.0", "0.50.0"),
+            Child::answering_doctor("0.50.0"),
             json!({}),
             Status::Warning,
             &["`far`: pi 0.50.0 with our guard in"],
@@ -378,7 +390,7 @@ async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
             &["pi 1.6.0 starts in", "but not with our guard: Error: cannot load guard.cjs"],
         ),
     ] {
-        let mut scene = at(Place::Words, script, &json!({ "launcher": "local" }));
+        let mut scene = at(Place::Words, child, &json!({ "launcher": "local" }));
         far(&mut scene)
             .as_object_mut()
             .expect("the value is an object")
@@ -394,7 +406,7 @@ async fn doctor_reports_the_start_time_and_problems_of_the_remote_machine() {
 
 #[tokio::test]
 async fn doctor_reports_whether_the_remote_machine_has_git_and_uses_a_new_id_each_time() {
-    let mut scene = at(Place::Words, SOUND, &json!({ "launcher": "local" }));
+    let mut scene = at(Place::Words, Child::answering_doctor("1.6.0"), &json!({ "launcher": "local" }));
     let bin = scene.path("bin");
     fs::create_dir_all(&bin).expect("the directory is created");
     for name in ["sh", "dd", "mktemp", "mkfifo", "rm", "env", "sleep", "cat", "mkdir"] {

@@ -9,14 +9,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
+use crate::support::child::Child;
 use crate::support::engine::{engine, naming};
-use crate::support::limits::with_longer_limits;
 use crate::support::pids::{Pids, eventually};
-use crate::support::program;
-use crate::support::remote::{Place, at, read, remote_places};
+use crate::support::program::{self, warden};
+use crate::support::remote::{Place, at, read, remote_places, with_longer_limits};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
-use crate::support::warden::warden;
 use pi_subagent_native::run::{Control, RunOutcome};
 use serde_json::{Value, json};
 use supervisor::{Cancel, CancelReason};
@@ -25,9 +24,22 @@ use supervisor::{Cancel, CancelReason};
 const BOUND: Duration = Duration::from_secs(20);
 
 /// Starts a process that leaves group and session and ignores requests to exit. Works, and uses tokens.
-const LEAVES: &str = r#"setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; while :; do sleep 1; done' "$home/left" <&- >&- 2>&- &
-until [ -e "$home/left" ]; do :; done
-echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; echo >"$home/working"; gate spend; said 'More.' toolUse; said 'More.' toolUse; gate never"#;
+fn leaves() -> Child {
+    Child::new()
+        .leaves_a_process()
+        .runs(r#"echo $$ >"$home/pid""#)
+        .receives()
+        .starts()
+        .says("So far.")
+        .with_stop_reason("toolUse")
+        .runs(r#"echo >"$home/working""#)
+        .waits_for("spend")
+        .says("More.")
+        .with_stop_reason("toolUse")
+        .says("More.")
+        .with_stop_reason("toolUse")
+        .waits_for("never")
+}
 
 /// The guides let `cancel` do this on a machine with `/proc`: the processes of a run have its id in their environment.
 const KILL: &str = r"cd /proc && for p in [0-9]*; do tr '\0' '\n' <$p/environ | grep -qx PI_SUBAGENT_RUN_ID={runId} && kill -9 $p; done 2>/dev/null; :";
@@ -56,7 +68,7 @@ fn scene(place: Place, means: Means, config: &Value) -> Scene {
         // The remote script is a local process here. It has time to end the child and clean up.
         config["graceMs"] = 8_000.into();
     }
-    let mut scene = at(place, LEAVES, &config);
+    let mut scene = at(place, leaves(), &config);
     let agent_dir = scene.path("far/home/.pi/agent");
     let package = agent_dir.join("npm/node_modules/pi-subagent-native-platform");
     fs::create_dir_all(&package).expect("the directory is created");

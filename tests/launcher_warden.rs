@@ -5,21 +5,17 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
 
-use crate::support::limits::with_longer_limits;
+use crate::support::child::Child;
 use crate::support::pids::{Pids, eventually};
+use crate::support::program;
+use crate::support::remote::{endless, with_longer_limits};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
-use crate::support::warden;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::run::{Control, RunOutcome};
 use serde_json::json;
 
 const FAR: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/far.sh");
-
-/// Starts a process that leaves group and session and ignores requests to exit. Waits until that process has printed its PID.
-const LEAVES: &str = r#"setsid sh -c 'trap "" TERM HUP; echo $$ >"$0.new"; mv "$0.new" "$0"; while :; do sleep 1; done' "$home/left" <&- >&- 2>&- &
-until [ -e "$home/left" ]; do :; done
-"#;
 
 /// The package as installed on the remote machine.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +26,8 @@ enum Package {
     Current,
 }
 
-fn far(script: &str, package: Package, config: &serde_json::Value) -> Scene {
-    let mut scene = Scene::new(script, json!({}));
+fn far(child: Child, package: Package, config: &serde_json::Value) -> Scene {
+    let mut scene = Scene::new(child, json!({}));
     let text = |name: &str| scene.path(name).to_string_lossy().into_owned();
     let mut all = json!({
         "graceMs": 200,
@@ -54,7 +50,7 @@ fn far(script: &str, package: Package, config: &serde_json::Value) -> Scene {
     match package {
         Package::None => {}
         Package::Old => symlink("/bin/false", warden).expect("the link is created"),
-        Package::Current => symlink(warden::warden(), warden).expect("the link is created"),
+        Package::Current => symlink(program::warden(), warden).expect("the link is created"),
     }
     Arc::make_mut(&mut scene.spec.context).config = Some(all);
     scene
@@ -69,9 +65,9 @@ fn detached(scene: &Scene) -> Pids {
 
 #[tokio::test]
 async fn remote_processes_end_with_their_child_if_the_package_is_installed() {
-    let script = format!("{LEAVES}hear; begin; said 'The whole answer.'; settled; leave");
+    let child = Child::new().leaves_a_process().then(Child::answering()).listens();
     for (package, survivors) in [(Package::Current, 0), (Package::Old, 1), (Package::None, 1)] {
-        let scene = far(&script, package, &json!({}));
+        let scene = far(child.clone(), package, &json!({}));
         let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
         assert_eq!(result.details.results[0].outcome, RunOutcome::Completed, "{package:?}: {}", result.text);
         let detached = detached(&scene);
@@ -87,10 +83,15 @@ async fn remote_processes_end_with_their_child_if_the_package_is_installed() {
 #[tokio::test]
 async fn a_limit_ends_the_remote_processes_of_the_child() {
     for protocol in ["rpc", "json"] {
-        let read_task = if protocol == "rpc" { "hear; " } else { "" };
-        let script = format!("{LEAVES}{read_task}begin; said 'So far.' toolUse; gate never");
+        let child = Child::new()
+            .leaves_a_process()
+            .then(Child::working_in(protocol))
+            .says("So far.")
+            .with_stop_reason("toolUse")
+            .waits_for("never");
         with_longer_limits(protocol, async |limit| {
-            let scene = far(&script, Package::Current, &json!({ "timeoutMs": limit, "protocol": protocol }));
+            let scene =
+                far(child.clone(), Package::Current, &json!({ "timeoutMs": limit, "protocol": protocol }));
             let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
             let single = &result.details.results[0];
             assert_eq!(single.outcome, RunOutcome::HardTimeout, "{protocol}: {}", result.text);
@@ -106,8 +107,11 @@ async fn a_limit_ends_the_remote_processes_of_the_child() {
 
 #[tokio::test]
 async fn no_remote_process_outlives_the_killed_script() {
-    let script = format!("{LEAVES}echo $$ >\"$home/pid\"; hear; begin; said 'So far.' toolUse; gate never");
-    let scene = far(&script, Package::Current, &json!({ "timeoutMs": 60_000 }));
+    let scene = far(
+        Child::new().leaves_a_process().then(endless("rpc")),
+        Package::Current,
+        &json!({ "timeoutMs": 60_000 }),
+    );
     let mut child = Pids::default();
     let kill = async {
         let pid = || fs::read_to_string(scene.path("pid")).unwrap_or_default();
@@ -144,13 +148,11 @@ fn script_of(scene: &Scene) -> i32 {
 
 #[tokio::test]
 async fn doctor_reports_whether_remote_trees_are_contained() {
-    let script = r#"[ "$1" = --version ] && { echo 1.6.0; exit 0; }
-        hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
     for (package, expected) in [
         (Package::Current, "a child's remote processes end with it"),
         (Package::None, "a child's remote processes may outlive it"),
     ] {
-        let scene = far(script, package, &json!({}));
+        let scene = far(Child::answering_doctor("1.6.0"), package, &json!({}));
         let context = Arc::clone(&scene.spec.context);
         let checks = doctor(scene.spec.cwd.clone(), context, Arc::new(User::default())).await;
         let check = checks.iter().find(|check| check.area == "launcher").expect("the report has a launcher");

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::support::call;
+use crate::support::child::{Child, GUARD_KEY, ordered};
 use crate::support::engine::naming;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::pids::eventually;
-use crate::support::remote::{GOES_ON, Place, TASK, at, launcher, places, read, remote_places};
+use crate::support::remote::{Place, TASK, at, endless, launcher, places, read, remote_places};
 use crate::support::scene::Scene;
 use crate::support::stage::{PATIENCE, User};
 use pi_subagent_native::doctor::doctor;
@@ -51,37 +51,48 @@ fn shape(result: &ToolResult) -> Value {
 
 #[tokio::test]
 async fn every_scene_has_the_same_result_as_a_local_run() {
-    let answers = "hear; begin; said 'The whole answer.'; settled; leave";
-    let fails = r#"hear; begin; said '' error ',"errorMessage":"529: overloaded"'; settled; leave"#;
-    let second = format!(r#"if mkdir "$home/once" 2>/dev/null; then {fails}; fi; {answers}"#);
-    let turns = "hear; begin; said 'One.' toolUse; said 'Two.' toolUse; said 'Three.' toolUse; gate never";
-    let json_mode = r#"cat >"$home/task"; begin; said 'Read it.'; settled"#;
+    let answers = || Child::answering().listens();
+    let fails = || Child::working().says("").with_error("529: overloaded").settles().listens();
+    let second = Child::new().once("once", &fails()).then(answers());
+    let turns = Child::working()
+        .says("One.")
+        .with_stop_reason("toolUse")
+        .says("Two.")
+        .with_stop_reason("toolUse")
+        .says("Three.")
+        .with_stop_reason("toolUse")
+        .waits_for("never");
+    let json_mode = Child::new().reads_task().starts().says("Read it.").settles();
     let table = [
-        ("an answer", answers, json!({})),
+        ("an answer", answers(), json!({})),
         ("an answer in json mode", json_mode, json!({ "protocol": "json" })),
-        ("a provider error", fails, json!({})),
-        ("a retry", &second, json!({ "retry": { "enabled": true, "backoffMs": 1 } })),
-        ("an exit code", "hear; echo 'no such thing' >&2; exit 3", json!({})),
-        ("an exit code in json mode", "cat >/dev/null; exit 4", json!({ "protocol": "json" })),
-        ("a hard limit", "hear; begin; gate never", json!({ "timeoutMs": 800 })),
-        ("a limit of silence", "hear; begin; gate never", json!({ "idleTimeoutMs": 800 })),
-        ("a limit in json mode", "begin; gate never", json!({ "timeoutMs": 800, "protocol": "json" })),
+        ("a provider error", fails(), json!({})),
+        ("a retry", second, json!({ "retry": { "enabled": true, "backoffMs": 1 } })),
+        ("an exit code", Child::new().receives().runs("echo 'no such thing' >&2").exits(3), json!({})),
+        ("an exit code in json mode", Child::new().reads_task().exits(4), json!({ "protocol": "json" })),
+        ("a hard limit", Child::working().waits_for("never"), json!({ "timeoutMs": 800 })),
+        ("a limit of silence", Child::working().waits_for("never"), json!({ "idleTimeoutMs": 800 })),
+        (
+            "a limit in json mode",
+            Child::new().starts().waits_for("never"),
+            json!({ "timeoutMs": 800, "protocol": "json" }),
+        ),
         ("a budget", turns, json!({ "budget": { "maxTurns": 2 } })),
     ];
-    for (label, script, config) in table {
+    for (label, child, config) in table {
         let mut here = None;
         for place in places() {
-            let scene = at(place, script, &config);
+            let scene = at(place, child.clone(), &config);
             let result = scene.run_with(&User::default(), &Control::default()).await.0;
             let shape = shape(&result);
             let expected = here.get_or_insert_with(|| shape.clone());
             assert_eq!(&shape, expected, "{label}, {place:?}: {:?}", result.details.results[0].error);
-            if label.ends_with("json mode") && script == json_mode {
+            if label == "an answer in json mode" {
                 assert_eq!(read(&scene, "task"), TASK, "{place:?}");
             }
-            if script == answers {
+            if label == "an answer" {
                 let received: Value =
-                    serde_json::from_str(read(&scene, "heard").trim()).expect("the text is valid JSON");
+                    serde_json::from_str(read(&scene, "received").trim()).expect("the text is valid JSON");
                 assert_eq!(received["message"], TASK, "{place:?}");
             }
         }
@@ -92,8 +103,7 @@ async fn every_scene_has_the_same_result_as_a_local_run() {
 async fn an_abort_ends_the_remote_child_and_runs_cancel_with_the_id_of_the_run() {
     let each = remote_places().into_iter().flat_map(|place| [(place, "rpc"), (place, "json")]);
     for (place, protocol) in each {
-        let script = if protocol == "rpc" { GOES_ON } else { &GOES_ON.replace("hear; begin", "begin") };
-        let scene = at(place, script, &json!({ "protocol": protocol }));
+        let scene = at(place, endless(protocol), &json!({ "protocol": protocol }));
         let cancel = Cancel::new();
         let control = Control { cancel: cancel.clone(), ..Control::default() };
         let user = User::default();
@@ -117,31 +127,37 @@ async fn an_abort_ends_the_remote_child_and_runs_cancel_with_the_id_of_the_run()
 
 #[tokio::test]
 async fn a_message_reaches_the_remote_child() {
-    let script = "hear; begin; hear; said 'Heard it.'; settled; leave";
+    let child = Child::working().receives().says("Heard it.").settles().listens();
     for place in places() {
-        let scene = at(place, script, &json!({}));
+        let scene = at(place, child.clone(), &json!({}));
         let control = Control::default();
         let user = User::default();
         let steer = async {
-            eventually("the task", || !read(&scene, "heard").is_empty()).await;
+            eventually("the task", || !read(&scene, "received").is_empty()).await;
             assert!(control.steering.steer("and mind the gap"));
         };
         let ((result, _), ()) = tokio::join!(scene.run_with(&user, &control), steer);
         assert_eq!(result.text.lines().next(), Some("Heard it."), "{place:?}");
-        assert!(read(&scene, "heard").contains("mind the gap"), "{place:?}");
+        assert!(read(&scene, "received").contains("mind the gap"), "{place:?}");
         assert_eq!(read(&scene, "cancelled"), "", "a run that ends by itself is not cancelled");
     }
 }
 
 #[tokio::test]
 async fn a_question_of_the_remote_child_is_answered() {
-    let script = r#"key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
-        printf '{"type":"extension_ui_request","id":"key","method":"input","title":"%s"}\n' "$key"
-        hear; begin; hear
-        printf '{"type":"extension_ui_request","id":"q1","method":"select","title":"%s Which?","options":["red","green"]}\n' "$key"
-        hear; printf '%s' "$line" > "$home/answer"; said 'Done.'; settled; leave"#;
+    let child = Child::new()
+        .shows_guard_key()
+        .receives()
+        .starts()
+        .receives()
+        .asks_for_colour("q1", &format!("{GUARD_KEY} Which?"))
+        .receives()
+        .saves_command("answer")
+        .says("Done.")
+        .settles()
+        .listens();
     for place in places() {
-        let scene = at(place, script, &json!({}));
+        let scene = at(place, child.clone(), &json!({}));
         fs::create_dir_all(scene.path("agent/agents")).expect("the directory is created");
         let agent = "---\nname: explorer\nreadonly: true\ntools: read\nask: true\n---\nAsk.\n";
         fs::write(scene.path("agent/agents/explorer.md"), agent).expect("the agent file is written");
@@ -156,11 +172,12 @@ async fn a_question_of_the_remote_child_is_answered() {
 
 #[tokio::test]
 async fn only_named_variables_are_passed_and_neither_they_nor_the_prompt_are_arguments() {
-    let script = r#"env >"$home/env"; pwd >"$home/pwd"; for word; do printf '%s\n' "$word"; done >"$home/argv"
-        while [ "$1" != -e ]; do [ "$1" = --append-system-prompt ] && cp "$2" "$home/prompt"; shift; done; cp "$2" "$home/guard"
-        hear; begin; said 'Done.'; settled; leave"#;
+    let keeps_arguments = r#"env >"$home/env"; pwd >"$home/pwd"; for word; do printf '%s\n' "$word"; done >"$home/argv"
+while [ "$1" != -e ]; do [ "$1" = --append-system-prompt ] && cp "$2" "$home/prompt"; shift; done
+cp "$2" "$home/guard""#;
+    let child = Child::new().runs(keeps_arguments).replies("Done.").listens();
     for place in [Place::Words, Place::Shell] {
-        let mut scene = at(place, script, &json!({}));
+        let mut scene = at(place, child.clone(), &json!({}));
         let context = Arc::make_mut(&mut scene.spec.context);
         let variables = [("NAMED", "it's $HERE\n"), ("OTHER", "x"), ("OPENAI_API_KEY", "made-up-value-0001")];
         context.env.extend(variables.map(|(name, value)| (name.into(), value.into())));
@@ -225,9 +242,9 @@ async fn only_named_variables_are_passed_and_neither_they_nor_the_prompt_are_arg
 
 #[tokio::test]
 async fn a_launcher_declared_readonly_gives_a_shell_and_the_result_names_the_claim() {
-    let script =
-        r#"printf '%s' "$PI_SUBAGENT_TOOLS" >"$home/tools"; hear; begin; said 'Done.'; settled; leave"#;
-    let mut scene = at(Place::Words, script, &json!({}));
+    let child =
+        Child::new().runs(r#"printf '%s' "$PI_SUBAGENT_TOOLS" >"$home/tools""#).replies("Done.").listens();
+    let mut scene = at(Place::Words, child, &json!({}));
     let mut own = launcher(scene.root.path(), "words");
     own["readonly"] = true.into();
     let context = Arc::make_mut(&mut scene.spec.context);
@@ -251,15 +268,15 @@ async fn a_launcher_declared_readonly_gives_a_shell_and_the_result_names_the_cla
 
 #[tokio::test]
 async fn the_session_is_copied_back_if_the_launcher_has_a_command_for_it() {
-    let script = r#"while [ "$1" != --session ]; do shift; done
-        printf '{"type":"session","cwd":"/far"}\n{"type":"message"}\n' >"$2"
-        hear; begin; said 'Done.'; settled; leave"#;
+    let writes_session = r#"while [ "$1" != --session ]; do shift; done
+printf '{"type":"session","cwd":"/far"}\n{"type":"message"}\n' >"$2""#;
+    let child = Child::new().runs(writes_session).replies("Done.").listens();
     for (fetch, expected) in [
         (r#"cat "$0/{session}""#, Ok("{\"type\":\"session\",\"cwd\":\"/far\"}\n{\"type\":\"message\"}\n")),
         ("echo 'no such host' >&2; exit 255", Err("`launchers.far.fetch` failed: no such host")),
         ("echo Welcome", Err("its output is not a session")),
     ] {
-        let mut scene = at(Place::Words, script, &json!({}));
+        let mut scene = at(Place::Words, child.clone(), &json!({}));
         let mut own = launcher(scene.root.path(), "words");
         own["fetch"] = json!(["/bin/sh", "-c", fetch, scene.path("far/home").to_string_lossy()]);
         let context = Arc::make_mut(&mut scene.spec.context);
@@ -297,7 +314,7 @@ async fn local_only_features_are_refused_by_name() {
         ),
     ];
     for (agent, expected) in cases {
-        let scene = at(Place::Words, "exit 0", &json!({ "allowWrite": true }));
+        let scene = at(Place::Words, Child::new(), &json!({ "allowWrite": true }));
         fs::create_dir_all(scene.path("agent/agents")).expect("the directory is created");
         fs::write(scene.path("agent/agents/explorer.md"), &agent).expect("the agent file is written");
         let result = scene.run_with(&User::default(), &Control::default()).await.0;
@@ -318,13 +335,20 @@ async fn local_only_features_are_refused_by_name() {
 
 #[tokio::test]
 async fn a_remote_child_submits_a_structured_result() {
-    let script = r#"hear; begin
-        printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"Found."},{"type":"toolCall","id":"c1","name":"submit_result","arguments":{}}],"provider":"fake","model":"m1","usage":{"input":1,"output":1,"cost":{"total":0}},"stopReason":"toolUse"}}\n'
-        printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"submit_result","args":{}}\n'
-        printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"submit_result","result":{"content":[],"details":{"submitted":{"files":["a"]}}},"isError":false}\n'
-        printf '{"type":"turn_end","message":{},"toolResults":[]}\n'; settled; leave"#;
+    let end = ordered!({
+        "toolCallId": "c1",
+        "toolName": "submit_result",
+        "result": { "content": [], "details": { "submitted": { "files": ["a"] } } },
+        "isError": false,
+    });
+    let child = Child::working()
+        .calls_tool("Found.", "submit_result")
+        .emits("tool_execution_end", &end)
+        .emits("turn_end", &ordered!({ "message": {}, "toolResults": [] }))
+        .settles()
+        .listens();
     for place in places() {
-        let mut scene = at(place, script, &json!({}));
+        let mut scene = at(place, child.clone(), &json!({}));
         scene.spec.overrides.output_schema = Some(json!({ "type": "object" }));
         let result = scene.run_with(&User::default(), &Control::default()).await.0;
         let single = &result.details.results[0];
@@ -340,8 +364,8 @@ fn in_conversation(context: &HostContext) -> Arc<HostContext> {
 }
 
 /// The context of a conversation whose children run at a place.
-fn conversation(place: Place, script: &str) -> (Scene, Arc<HostContext>) {
-    let mut scene = at(place, script, &json!({}));
+fn conversation(place: Place, child: Child) -> (Scene, Arc<HostContext>) {
+    let mut scene = at(place, child, &json!({}));
     scene.spec.context = in_conversation(&scene.spec.context);
     let context = Arc::clone(&scene.spec.context);
     (scene, context)
@@ -350,7 +374,8 @@ fn conversation(place: Place, script: &str) -> (Scene, Arc<HostContext>) {
 #[tokio::test]
 async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
     for place in places() {
-        let (scene, context) = conversation(place, "hear; begin; hear; said 'Heard you.'; settled; leave");
+        let (scene, context) =
+            conversation(place, Child::working().receives().says("Heard you.").settles().listens());
         let service = background(&scene.path("agent"));
         let listener = EventRecorder::default();
         let cwd = scene.spec.cwd.clone();
@@ -369,7 +394,7 @@ async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
         .await;
         let request = SpawnRequest::new("look around".into(), scene.spec.cwd.clone(), Arc::clone(&context));
         let receipt = spawn(&service, request, Arc::new(User::default())).await;
-        eventually("the task", || !read(&scene, "heard").is_empty()).await;
+        eventually("the task", || !read(&scene, "received").is_empty()).await;
         let run = service.runs(Some(SESSION.into())).await.remove(0);
         let sent = send(&service, &run, "and mind the gap", &scope(), Arc::new(User::default())).await;
         timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all runs have ended");
@@ -385,7 +410,7 @@ async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
 
 #[tokio::test]
 async fn continuing_a_remote_run_is_refused_with_the_name_of_the_launcher() {
-    let (scene, context) = conversation(Place::Words, "works; leave");
+    let (scene, context) = conversation(Place::Words, Child::answering().listens());
     let service = background(&scene.path("agent"));
     let cwd = scene.spec.cwd.clone();
     let scope =
@@ -409,7 +434,7 @@ async fn continuing_a_remote_run_is_refused_with_the_name_of_the_launcher() {
 async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
     for place in places() {
         let (scene, context) =
-            conversation(place, "hear; begin; gate go; said 'Late answer.'; settled; leave");
+            conversation(place, Child::working().waits_for("go").says("Late answer.").settles().listens());
         let service = background(&scene.path("agent"));
         let listener = EventRecorder::default();
         let scope = ConversationScope { cwd: scene.spec.cwd.clone(), context, ends_with: Cancel::new() };
@@ -417,10 +442,11 @@ async fn a_call_with_a_remote_child_is_moved_and_delivered_once() {
             open_conversation(&service, SESSION.into(), scope, KnownDeliveries::default(), listener.clone())
                 .await;
         let background_move = BackgroundMove::default();
-        let call = Call { background_move: background_move.clone(), ..call::call(Arc::new(User::default())) };
+        let call =
+            Call { background_move: background_move.clone(), ..extension::call(Arc::new(User::default())) };
         let spec = RunSpec { overrides: RunOverrides::default(), ..scene.spec.clone() };
         let call = tokio::spawn(single(spec, call));
-        eventually("the task", || !read(&scene, "heard").is_empty()).await;
+        eventually("the task", || !read(&scene, "received").is_empty()).await;
         let runs = timeout(PATIENCE, background_move.request())
             .await
             .expect("the request is answered in time")
@@ -446,7 +472,7 @@ async fn a_task_in_json_mode_is_not_a_command_of_the_remote_pi() {
     for place in places() {
         let mut scene = at(
             place,
-            r#"cat >"$home/task"; begin; said 'Read it.'; settled"#,
+            Child::new().reads_task().starts().says("Read it.").settles(),
             &json!({ "protocol": "json" }),
         );
         scene.spec.task = "/quit now".into();
@@ -462,12 +488,13 @@ const PI: &str = "PI_SUBAGENT_TEST_PI";
 #[tokio::test]
 async fn doctor_starts_the_remote_pi_with_the_guard_or_reports_the_problem() {
     // Some versions of pi print it on standard error, for example 0.74.0.
-    let script = r#"[ "$1" = --version ] && { printf 'A word of its runtime.\n1.6.0\n' >&2; exit 0; }
-        hear; printf '{"id":"pi-subagent","type":"response","command":"get_state","success":true}\n'; leave"#;
+    let child = Child::new()
+        .runs(r#"[ "$1" = --version ] && { printf 'A word of its runtime.\n1.6.0\n' >&2; exit 0; }"#)
+        .reports_state();
     let real = std::env::var(PI).ok().map(|words| json!(words.split(' ').collect::<Vec<_>>()));
     for place in remote_places() {
         for (pi, expected) in [(None, "`far`: pi 1.6.0 with our guard in"), (Some("no-such-pi"), "`far`: ")] {
-            let mut scene = at(place, script, &json!({}));
+            let mut scene = at(place, child.clone(), &json!({}));
             let context = Arc::make_mut(&mut scene.spec.context);
             let far =
                 &mut context.config.as_mut().expect("the context has a configuration")["launchers"]["far"];

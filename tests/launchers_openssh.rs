@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support::child::Child;
 use crate::support::engine::{engine, naming, through};
 use crate::support::pids::{Pids, eventually};
 use crate::support::relay::{Network, Relay};
@@ -18,7 +19,18 @@ use serde_json::{Value, json};
 use tokio::sync::watch;
 
 /// Prints its PID, works, and continues until it gets the command to answer, or its host has ended.
-const WORKS: &str = r#"echo $$ >>"$home/pids"; hear; begin; said 'So far.' toolUse; gate go; said 'The end.'; settled; leave"#;
+fn works() -> Child {
+    Child::new()
+        .runs(r#"echo $$ >>"$home/pids""#)
+        .receives()
+        .starts()
+        .says("So far.")
+        .with_stop_reason("toolUse")
+        .waits_for("go")
+        .says("The end.")
+        .settles()
+        .listens()
+}
 
 /// The time in which the server notices a lost client, as the test's server is configured, plus a margin.
 const NOTICED: Duration = Duration::from_secs(15);
@@ -48,7 +60,7 @@ fn scene_behind(relay: &Relay, options: &[&str], config: &Value) -> Scene {
     all.as_object_mut()
         .expect("the value is an object")
         .extend(config.as_object().expect("the value is an object").clone());
-    let mut scene = Scene::new(WORKS, all);
+    let mut scene = Scene::new(works(), all);
     let pi = scene.path("pi.sh").to_string_lossy().into_owned();
     let mut far = json!({ "piCommand": ["/bin/sh", pi], "cwd": scene.path("project") });
     through(&engine().expect("the launcher is configured"), &mut far, &scene.path("cancelled"));

@@ -3,14 +3,14 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Command, Stdio};
 
+use crate::support::child::Child;
 use crate::support::engine::{engine, through};
 use crate::support::pids::{Pids, eventually};
 use crate::support::program;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
-use crate::support::warden;
 use pi_subagent_native::run::{Control, Progress, RunOutcome, ToolResult};
 use serde_json::{Value, json};
 use supervisor::{Cancel, CancelReason};
@@ -20,7 +20,18 @@ use tokio::sync::{Mutex, MutexGuard, watch};
 static CLUSTER: Mutex<()> = Mutex::const_new(());
 
 /// Prints its PID, works, and continues until it gets the command to answer, or its host has ended.
-const WORKS: &str = r#"echo $$ >>"$home/pids"; hear; begin; said 'So far.' toolUse; gate go; said 'The end.'; settled; leave"#;
+fn works() -> Child {
+    Child::new()
+        .runs(r#"echo $$ >>"$home/pids""#)
+        .receives()
+        .starts()
+        .says("So far.")
+        .with_stop_reason("toolUse")
+        .waits_for("go")
+        .says("The end.")
+        .settles()
+        .listens()
+}
 
 /// The next step if the child may have changed something on the remote machine.
 const LOOK_FIRST: &str = "it was not restarted: check what it has already done there before you run it again";
@@ -62,7 +73,7 @@ fn scene(config: &Value) -> Scene {
     all.as_object_mut()
         .expect("the value is an object")
         .extend(config.as_object().expect("the value is an object").clone());
-    with_launcher(Scene::new(WORKS, all))
+    with_launcher(Scene::new(works(), all))
 }
 
 fn with_launcher(mut scene: Scene) -> Scene {
@@ -146,7 +157,7 @@ async fn a_child_starts_once_a_node_is_available_again() {
 }
 
 /// A job that takes all nodes.
-struct Urgent(Child);
+struct Urgent(process::Child);
 
 impl Urgent {
     fn start() -> Self {
@@ -309,7 +320,7 @@ async fn a_host_that_is_killed() {
         return;
     }
     let mut scene = scene(&json!({}));
-    std::sync::Arc::make_mut(&mut scene.spec.context).warden = Some(warden::warden());
+    std::sync::Arc::make_mut(&mut scene.spec.context).warden = Some(program::warden());
     let (result, _) = scene.run_with(&User::default(), &Control::default()).await;
     panic!("the run ended before the kill: {}", result.text);
 }

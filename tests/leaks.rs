@@ -6,6 +6,7 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::support::child::Child;
 use crate::support::hidden::{assert_all_seen, with_hidden};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
@@ -20,10 +21,15 @@ const KNOWN: &str = "correct horse battery staple";
 /// A value that looks like a secret everywhere.
 const TOKEN: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
 
-/// A run whose child prints `stream` after it has read a line of its input, and then runs `after`.
-fn printing(protocol: &str, stream: &[Value], after: &str) -> Scene {
+/// Writes the answer to its question to a file, unchanged, and ends.
+fn keeps_answer() -> Child {
+    Child::new().receives().saves_command("answer").says("Done.").settles().listens()
+}
+
+/// A run whose child prints `stream` after it has read a line of its input, and then takes the steps of `after`.
+fn printing(protocol: &str, stream: &[Value], after: Child) -> Scene {
     let config = json!({ "protocol": protocol, "graceMs": 200, "retry": { "enabled": false } });
-    let mut scene = Scene::new(&format!("read -r task\ncat \"$home/stream\"\n{after}"), config);
+    let mut scene = Scene::new(Child::new().runs("read -r task\ncat \"$home/stream\"").then(after), config);
     let lines: Vec<_> = stream.iter().map(Value::to_string).collect();
     fs::write(scene.path("stream"), lines.join("\n") + "\n").expect("the file is written");
     Arc::make_mut(&mut scene.spec.context).env.push(("MY_API_TOKEN".into(), KNOWN.into()));
@@ -31,7 +37,7 @@ fn printing(protocol: &str, stream: &[Value], after: &str) -> Scene {
 }
 
 /// The result of such a run in `json` mode.
-async fn run(stream: &[Value], after: &str) -> (ToolResult, Vec<Progress>) {
+async fn run(stream: &[Value], after: Child) -> (ToolResult, Vec<Progress>) {
     printing("json", stream, after).run_with(&User::default(), &Control::default()).await
 }
 
@@ -62,7 +68,7 @@ async fn no_update_and_no_unfinished_answer_shows_the_beginning_of_a_secret_of_s
     for (at, _) in KNOWN.char_indices().skip(9) {
         let (first, second) = KNOWN[..at].split_at(at / 2);
         let stream = [delta("The words are: "), delta(first), delta(second)];
-        let (result, updates) = run(&stream, "exit 3").await;
+        let (result, updates) = run(&stream, Child::new().exits(3)).await;
         let last = updates.last().expect("at least one update is sent");
         assert!(last.text.starts_with("The words are:"), "{at}: {:?}", last.text);
         let all = format!("{updates:?}");
@@ -77,7 +83,7 @@ async fn no_shortened_message_shows_the_beginning_of_a_secret_of_several_words()
     for reason in ["error", "aborted", "length"] {
         let text = format!("The words are: {}", &KNOWN[..18]);
         let stream = [assistant_message(&text, &json!({ "stopReason": reason })), settled()];
-        let (result, updates) = run(&stream, "").await;
+        let (result, updates) = run(&stream, Child::new()).await;
         for all in [format!("{updates:?}"), format!("{result:?}")] {
             assert!(all.contains("The words are:") && !all.contains("correct"), "{reason}: {all}");
         }
@@ -88,14 +94,14 @@ async fn no_shortened_message_shows_the_beginning_of_a_secret_of_several_words()
 async fn a_complete_answer_that_ends_like_the_beginning_of_a_secret_is_kept_whole() {
     let text = format!("It begins with {}", &KNOWN[..13]);
     let stream = [assistant_message(&text, &json!({ "stopReason": "stop" })), settled()];
-    let (result, _) = run(&stream, "").await;
+    let (result, _) = run(&stream, Child::new()).await;
     assert_eq!(result.text, text);
 }
 
 #[tokio::test]
 async fn a_secret_of_several_words_is_redacted_once_it_is_complete() {
     let stream = [delta("The words are: "), delta(&KNOWN[..18]), delta(&KNOWN[18..]), delta(", I think.")];
-    let (_, updates) = run(&stream, "exit 3").await;
+    let (_, updates) = run(&stream, Child::new().exits(3)).await;
     let last = updates.last().expect("at least one update is sent");
     assert_eq!(&*last.text, "The words are: [REDACTED], I think.");
 }
@@ -110,7 +116,7 @@ async fn no_update_shows_a_secret_or_an_escape_in_the_name_of_a_model() {
     ] {
         let more = json!({ "provider": provider, "model": model, "stopReason": "stop" });
         let stream = [assistant_message("Done.", &more), settled()];
-        let (result, updates) = run(&stream, "").await;
+        let (result, updates) = run(&stream, Child::new()).await;
         assert_eq!(result.text, "Done.");
         let named = updates.last().and_then(|last| last.model.clone()).expect("the last update names it");
         assert!(named.contains("fake") || named.contains("m1"), "{named}");
@@ -137,9 +143,7 @@ async fn a_question_is_exact_for_the_user_and_sanitized_for_others() {
         let texts = fields.as_object().expect("the value is an object").clone();
         question.as_object_mut().expect("the value is an object").extend(texts);
         let stream = [json!({ "type": "agent_start" }), question];
-        // Prints the answer that it got, unchanged.
-        let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
-        let mut scene = printing("rpc", &stream, after);
+        let mut scene = printing("rpc", &stream, keeps_answer());
         let config =
             Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration");
         config["inheritExtensions"] = "all".into();
@@ -192,7 +196,6 @@ async fn a_question_is_exact_for_the_user_and_sanitized_for_others() {
 async fn an_impossible_question_of_the_child_is_declined_and_reported() {
     let question =
         json!({ "type": "extension_ui_request", "id": "q1", "method": "input", "title": "[sudo] password:" });
-    let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
     let rows = [
         ("none", json!("none"), false),
         ("the extensions of its tools, of which there are none", json!("auto"), false),
@@ -201,7 +204,8 @@ async fn an_impossible_question_of_the_child_is_declined_and_reported() {
         ("all", json!("all"), true),
     ];
     for (label, inherited, is_asked) in rows {
-        let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question.clone()], after);
+        let mut scene =
+            printing("rpc", &[json!({ "type": "agent_start" }), question.clone()], keeps_answer());
         let config =
             Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration");
         config["inheritExtensions"] = inherited;
@@ -238,8 +242,7 @@ async fn a_question_too_long_to_show_is_declined_and_the_result_says_so() {
             .as_object_mut()
             .expect("the value is an object")
             .extend(fields.as_object().expect("the value is an object").clone());
-        let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
-        let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question], after);
+        let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question], keeps_answer());
         let config =
             Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration");
         config["inheritExtensions"] = "all".into();
@@ -269,8 +272,7 @@ async fn an_unanswered_question_is_declined_even_if_the_child_would_wait_longer(
         if let Some(timeout) = timeout {
             question["timeout"] = timeout.into();
         }
-        let after = r#"read -r answer; printf '%s' "$answer" > "$home/answer"; said 'Done.'; settled; read -r end || exit 0"#;
-        let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question], after);
+        let mut scene = printing("rpc", &[json!({ "type": "agent_start" }), question], keeps_answer());
         let config =
             Arc::make_mut(&mut scene.spec.context).config.as_mut().expect("the context has a configuration");
         config["inheritExtensions"] = "all".into();
@@ -308,13 +310,13 @@ async fn no_invisible_character_reaches_a_caller() {
             assistant_message(&hidden, &model),
             settled(),
         ];
-        let after = format!("printf '%s\\n' '{hidden}' >&2; exit {exit}");
-        let (result, updates) = run(&stream, &after).await;
+        let after = Child::new().runs(&format!("printf '%s\\n' '{hidden}' >&2")).exits(exit);
+        let (result, updates) = run(&stream, after).await;
         let all = format!("{result:?}{updates:?}");
         assert!(all.contains("word"), "{label}: {all}");
         assert_all_seen(label, &all);
     }
-    let mut scene = printing("json", &[], "exit 3");
+    let mut scene = printing("json", &[], Child::new().exits(3));
     scene.spec.agent = with_hidden("nobody");
     let (refused, _) = scene.run_with(&User::default(), &Control::default()).await;
     assert!(refused.text.contains("Unknown agent: nobody"), "{}", refused.text);

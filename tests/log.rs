@@ -9,14 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::actor;
-use crate::support::actor::{Actor, reply};
-use crate::support::call;
+use crate::support::actor::{self, Actor, reply};
+use crate::support::child::{Child, GUARD_KEY};
+use crate::support::extension;
 use crate::support::pids::eventually;
 use crate::support::program;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
-use crate::support::warden;
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::log::{self, Report};
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Listener,
@@ -37,18 +35,14 @@ const TASK: &str = "look around in the words of a person";
 const SESSION: &str = "conversation";
 const FILTER: &str = "debug,warden=trace";
 
-/// pi has retried an error without success, and the provider quotes a secret.
-const GIVES_UP: &str = r#"hear; begin; said '' error ",\"errorMessage\":\"500 for made-up-deploy-value-0815\""
-printf '{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"500"}\n'; settled; leave"#;
-
 struct Scene {
     root: TempDir,
     context: HostContext,
 }
 
 impl Scene {
-    fn new(script: &str, config: Value) -> Self {
-        let root = stage(script);
+    fn new(child: Child, config: Value) -> Self {
+        let root = stage(&child);
         let mut context = stage::context(root.path(), config);
         context.env.push(("DEPLOY_TOKEN".into(), SECRET.into()));
         context.env.push((log::VARIABLE.into(), FILTER.into()));
@@ -99,7 +93,7 @@ impl Scene {
     }
 
     async fn run(&self, agent: &str) -> ToolResult {
-        let run = single(self.spec(agent), call::call(Arc::new(User::default())));
+        let run = single(self.spec(agent), extension::call(Arc::new(User::default())));
         timeout(PATIENCE, run).await.expect("the run ends")
     }
 }
@@ -135,7 +129,10 @@ async fn each_decision_is_a_line_with_its_component_and_its_reason() {
         return;
     }
     let first = Scene::new(
-        "env > \"$home/env.$$\"; mv \"$home/env.$$\" \"$home/env\"; works; leave",
+        Child::new()
+            .runs(r#"env > "$home/env.$$"; mv "$home/env.$$" "$home/env""#)
+            .then(Child::answering())
+            .listens(),
         json!({ "spare": { "count": 1 } }),
     );
     assert!(!first.run("explorer").await.is_error);
@@ -201,25 +198,31 @@ async fn is_refused(log: &Log, scene: &Scene) {
 
 async fn fails(log: &Log) {
     let brief = |key: &str, value: Value| json!({ key: value, "graceMs": 200 });
-    let stuck = "trap '' TERM; hear; begin; while test -d \"$home\"; do sleep 0.1; done";
+    let stuck = Child::new()
+        .runs("trap '' TERM")
+        .receives()
+        .starts()
+        .runs(r#"while test -d "$home"; do sleep 0.1; done"#);
     let scene = Scene::new(stuck, brief("idleTimeoutMs", json!(300)));
     assert!(scene.run("explorer").await.is_error);
     log.assert_line("child", &["a program ends", "Silent(300ms)"]);
     log.assert_line("child", &["not exited within its grace period and is killed"]);
     log.assert_line("run", &["the run has ended", "outcome=idle_timeout", "`idleTimeoutMs`"]);
 
-    let scene = Scene::new(GIVES_UP, json!({ "retry": { "maxAttempts": 2, "backoffMs": 10 } }));
+    // The provider quotes a secret.
+    let gives_up = Child::working().gives_up(&format!("500 for {SECRET}")).listens();
+    let scene = Scene::new(gives_up, json!({ "retry": { "maxAttempts": 2, "backoffMs": 10 } }));
     assert!(scene.run("explorer").await.is_error);
     log.assert_line("run", &["another attempt follows", "next=2", "pause=10ms"]);
     log.assert_line("run", &["the attempt has ended", "500 for [REDACTED]"]);
 
-    let turns = "hear; begin; said '' toolUse; said '' toolUse; leave";
+    let turns =
+        Child::working().says("").with_stop_reason("toolUse").says("").with_stop_reason("toolUse").listens();
     let scene = Scene::new(turns, brief("budget", json!({ "maxTurns": 1 })));
     assert!(scene.run("explorer").await.is_error);
     log.assert_line("budget", &["the run is ended", "`budget.maxTurns` reached"]);
 
-    let asks = r#"hear; begin; printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'
-        hear; said 'The whole answer.'; settled; leave"#;
+    let asks = Child::working().asks("q1", "Name?").receives().says("The whole answer.").settles().listens();
     assert!(!Scene::new(asks, json!({ "inheritExtensions": "none" })).run("explorer").await.is_error);
     log.assert_line("question", &["is declined", "is_forged=true"]);
 }
@@ -227,7 +230,7 @@ async fn fails(log: &Log) {
 /// Two runs of a pi with one slot.
 async fn waits(log: &Log) {
     let scene = Scene::new(
-        "hear; begin; gate go; said 'The whole answer.'; settled; leave",
+        Child::working().waits_for("go").says("The whole answer.").settles().listens(),
         json!({ "maxConcurrent": 1 }),
     );
     let second = async {
@@ -257,10 +260,13 @@ async fn until_run(service: &Arc<BackgroundService>, is_it: impl Fn(&RunRecord) 
 
 /// A run whose provider refuses its first child, until a person lets it try.
 async fn waits_for_quota(log: &Log) {
-    let refused = r#"hear; begin
-        if test -e "$home/allowed"; then said 'The whole answer.'
-        else said '' error ',"errorMessage":"402 insufficient_quota: You exceeded your current quota"'; fi
-        settled; leave"#;
+    let refused = "402 insufficient_quota: You exceeded your current quota";
+    let refused = Child::working()
+        .if_exists("allowed", &Child::new().says("The whole answer.").settles().listens())
+        .says("")
+        .with_error(refused)
+        .settles()
+        .listens();
     let scene = Scene::new(refused, json!({ "model": "quota/m1" }));
     let service = background(&scene.path("agent"));
     let user = || Arc::new(User { answers: Some(Box::new(|_| Answer::Cancelled)), ..User::default() });
@@ -270,7 +276,7 @@ async fn waits_for_quota(log: &Log) {
         let done = resume(&service, &run, None, &scene.scope(), user()).await;
         assert_eq!(done.expect("the quota is tried"), ActionOutcome::TriesQuota);
     };
-    let run = timeout(PATIENCE, single(scene.spec("explorer"), call::call(user())));
+    let run = timeout(PATIENCE, single(scene.spec("explorer"), extension::call(user())));
     let (result, ()) = tokio::join!(run, person);
     assert!(!result.expect("the run ends").is_error);
     log.assert_line("queue", &["the provider asks for a pause", "provider=\"quota\"", "is_quota=true"]);
@@ -280,7 +286,7 @@ async fn waits_for_quota(log: &Log) {
 }
 
 async fn is_delivered(log: &Log) {
-    let scene = Scene::new("works; leave", json!({}));
+    let scene = Scene::new(Child::answering().listens(), json!({}));
     let (service, view) = scene.open().await;
     let refused = spawn(&service, scene.request("nobody"), Arc::new(User::default())).await;
     assert!(!matches!(refused, Receipt::Accepted { .. }), "{refused:?}");
@@ -313,11 +319,16 @@ fn delivery_ids(text: &str) -> Vec<String> {
 
 /// Runs of an agent with `ask: parent`. The conversation answers the first, the user the second, no one the third.
 async fn asks_its_conversation(log: &Log) {
-    let asks = r#"
-        key=pi-subagent-ask:0b7e3c1a-8f1d-4f0e-9d5e-2f6a1c3b4d5e
-        ask() { printf '{"type":"extension_ui_request","id":"%s","method":"input","title":"%s"}\n' "$1" "$2"; }
-        ask key "$key"; hear; begin; hear; ask q1 "$key Which colour?"; hear
-        said 'The whole answer.'; settled; leave"#;
+    let asks = Child::new()
+        .shows_guard_key()
+        .receives()
+        .starts()
+        .receives()
+        .asks("q1", &format!("{GUARD_KEY} Which colour?"))
+        .receives()
+        .says("The whole answer.")
+        .settles()
+        .listens();
     let config = json!({ "graceMs": 200, "sandbox": "off", "inheritExtensions": "all" });
     let scene = Scene::new(asks, config);
     scene.write(
@@ -368,9 +379,9 @@ async fn asks_its_conversation(log: &Log) {
 
 /// A background run of a process that was killed.
 async fn is_resumed_after_a_restart(log: &Log) {
-    let script =
-        "hear; begin; test -e \"$home/restarted\" || leave; said 'The whole answer.'; settled; leave";
-    let scene = Scene::new(script, json!({ "graceMs": 200 }));
+    let answers = Child::new().says("The whole answer.").settles();
+    let child = Child::working().if_exists("restarted", &answers).listens();
+    let scene = Scene::new(child, json!({ "graceMs": 200 }));
     let mut other = Actor::start(&scene.path("agent"));
     other.say("run");
     other.say(&serde_json::to_string(&scene.request("explorer")).expect("the request is serialized"));
@@ -392,8 +403,9 @@ async fn is_resumed_after_a_restart(log: &Log) {
 
 /// A sandbox that lacks what the configuration switches off, below a real warden.
 async fn lacks_a_layer_of_its_sandbox(log: &Log) {
-    let mut scene = Scene::new("works; leave", json!({ "sandbox": { "mode": "auto", "metadata": false } }));
-    scene.context.warden = Some(warden::warden());
+    let mut scene =
+        Scene::new(Child::answering().listens(), json!({ "sandbox": { "mode": "auto", "metadata": false } }));
+    scene.context.warden = Some(program::warden());
     scene.run("explorer").await;
     log.assert_line("sandbox", &["the kernel restrains the child", "writes=false"]);
     log.assert_line("sandbox", &["WARN", "a layer is missing", "`sandbox.metadata` is off"]);
@@ -401,7 +413,7 @@ async fn lacks_a_layer_of_its_sandbox(log: &Log) {
 
 #[tokio::test]
 async fn a_host_process_writes_a_log_of_its_own() {
-    let scene = Scene::new("works; leave", json!({ "background": { "onExit": "keep" } }));
+    let scene = Scene::new(Child::answering().listens(), json!({ "background": { "onExit": "keep" } }));
     let mut host = Actor::start(&scene.path("agent"));
     host.say("host");
     let request = SpawnRequest {
@@ -451,8 +463,8 @@ fn a_second_process_ends_with_its_test() {
 /// A run below a real warden in a private tree of a real repository, whose work is checked.
 async fn is_isolated_and_checked(log: &Log) {
     let config = json!({ "allowWrite": true, "sandbox": { "mode": "off" }, "check": { "attempts": 0 } });
-    let mut scene = Scene::new("works; leave", config);
-    scene.context.warden = Some(warden::warden());
+    let mut scene = Scene::new(Child::answering().listens(), config);
+    scene.context.warden = Some(program::warden());
     fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
     git(&scene.path("project"), &["init", "-q"]);
     scene.write("project/a.txt", "text");

@@ -3,41 +3,108 @@
 
 use std::fs;
 
+use crate::support::child::{Child, ordered};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::run::{Control, RunOutcome, SingleResult, ToolResult};
 use serde_json::{Value, json};
 
-/// `turn` makes one call, `ask` selects it, `run` runs it, `done` ends the turn.
-const CALLS: &str = r#"
-ask() { # name arguments
-    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"%s","arguments":%s}],"provider":"fake","model":"m1","usage":{"input":1,"output":1,"cost":{"total":0}},"stopReason":"toolUse"}}\n' "$1" "$2"
+/// A child and the number of its calls.
+#[derive(Clone, Default)]
+struct Calls {
+    child: Child,
+    count: usize,
 }
-start() { printf '{"type":"tool_execution_start","toolCallId":"%s","toolName":"%s","args":%s}\n' "$1" "$2" "$3"; }
-end() { # id result [details [isError]]
-    printf '{"type":"tool_execution_end","toolCallId":"%s","toolName":"x","result":{"content":[{"type":"text","text":"%s"}],"details":{"took":"%s"}},"isError":%s}\n' "$1" "$2" "$3" "${4:-false}"
-}
-done_() { printf '{"type":"turn_end","message":{},"toolResults":[]}\n'; }
-calls=0
-turn() { # name arguments result [isError]
-    calls=$((calls + 1)); ask "$1" "$2"; start "c$calls" "$1" "$2"; end "c$calls" "$3" "$calls" "$4"; done_
-}
-ls() { turn bash '{"command":"ls -la","timeout":5}' "${1:-total 0}"; }
-repeat() { local count="$1"; shift; while [ "$count" -gt 0 ]; do "$@"; count=$((count - 1)); done; }
-hang() { exec sleep 30; }
-answer() { said 'The answer.'; settled; }
-begin
-"#;
 
-/// A run whose child reads its task to the end, as pi does in `json` mode, and then runs this script.
-fn json_scene(script: &str, mut config: Value) -> Scene {
+impl Calls {
+    fn new() -> Self {
+        Self::default()
+    }
+
+    fn then(mut self, step: impl FnOnce(Child) -> Child) -> Self {
+        self.child = step(self.child);
+        self
+    }
+
+    /// The model selects a tool. The arguments are JSON.
+    fn selects(self, name: &str, arguments: &str) -> Self {
+        let line = format!(
+            r#"{{"type":"message_end","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"c","name":"{name}","arguments":{arguments}}}],"provider":"fake","model":"m1","usage":{{"input":1,"output":1,"cost":{{"total":0}}}},"stopReason":"toolUse"}}}}"#
+        );
+        self.then(|child| child.writes(&line))
+    }
+
+    fn starts(self, id: &str, name: &str, arguments: &str) -> Self {
+        let line = format!(
+            r#"{{"type":"tool_execution_start","toolCallId":"{id}","toolName":"{name}","args":{arguments}}}"#
+        );
+        self.then(|child| child.writes(&line))
+    }
+
+    /// The details say how long the call took, which is another value each time.
+    fn ends(self, id: &str, result: &str, took: &str, is_error: bool) -> Self {
+        let fields = ordered!({
+            "toolCallId": id, "toolName": "x",
+            "result": { "content": [{ "type": "text", "text": result }], "details": { "took": took } },
+            "isError": is_error,
+        });
+        self.then(|child| child.emits("tool_execution_end", &fields))
+    }
+
+    fn ends_turn(self) -> Self {
+        self.then(|child| child.emits("turn_end", &ordered!({ "message": {}, "toolResults": [] })))
+    }
+
+    /// A turn with one call.
+    fn turn(mut self, name: &str, arguments: &str, result: &str, is_error: bool) -> Self {
+        self.count += 1;
+        let took = self.count.to_string();
+        let id = format!("c{took}");
+        self.selects(name, arguments)
+            .starts(&id, name, arguments)
+            .ends(&id, result, &took, is_error)
+            .ends_turn()
+    }
+
+    /// A turn with a call that succeeds.
+    fn calls(self, name: &str, arguments: &str, result: &str) -> Self {
+        self.turn(name, arguments, result, false)
+    }
+
+    fn ls(self) -> Self {
+        self.ls_with("total 0")
+    }
+
+    fn ls_with(self, result: &str) -> Self {
+        self.calls("bash", r#"{"command":"ls -la","timeout":5}"#, result)
+    }
+
+    fn repeats(self, times: usize, round: impl Fn(Self) -> Self) -> Self {
+        (0..times).fold(self, |calls, _| round(calls))
+    }
+
+    fn receives(self) -> Self {
+        self.then(Child::receives)
+    }
+
+    fn hangs(self) -> Child {
+        self.child.runs("exec sleep 30")
+    }
+
+    fn answers(self) -> Child {
+        self.child.says("The answer.").settles()
+    }
+}
+
+/// A run whose child reads its task to the end, as pi does in `json` mode, and then takes these steps.
+fn json_scene(child: Child, mut config: Value) -> Scene {
     config["protocol"] = "json".into();
-    Scene::new(&format!("{CALLS}\ncat > /dev/null\n{script}"), config)
+    Scene::new(Child::new().starts().reads_task().then(child), config)
 }
 
 /// The same in `rpc` mode, after the child has received its task.
-fn rpc_scene(script: &str, config: Value) -> Scene {
-    Scene::new(&format!("{CALLS}\nhear\n{script}"), config)
+fn rpc_scene(child: Child, config: Value) -> Scene {
+    Scene::new(Child::new().starts().receives().then(child), config)
 }
 
 async fn run(scene: &Scene) -> ToolResult {
@@ -48,86 +115,134 @@ fn single(result: &ToolResult) -> &SingleResult {
     &result.details.results[0]
 }
 
-const TWO: &str = r#"two() { ls; turn read '{"path":"a"}' 'one'; }"#;
-const BESIDE: &str = r#"
-beside() {
-    ask bash '{}'; start a bash '{"command":"make"}'; start b read '{"path":"a"}'
-    if [ $((calls % 2)) = 0 ]; then end a one; end b two; else end b two; end a one; fi
-    calls=$((calls + 1)); done_
-}"#;
-const LONG: &str = r#"long() { # the middle
-    turn write "{\"path\":\"a\",\"content\":\"$filler$1$filler\"}" written
+/// Two calls in one turn, which end in any order.
+fn side_by_side(mut calls: Calls) -> Calls {
+    calls.count += 1;
+    let is_even = calls.count % 2 == 0;
+    let calls = calls.selects("bash", "{}").starts("a", "bash", r#"{"command":"make"}"#).starts(
+        "b",
+        "read",
+        r#"{"path":"a"}"#,
+    );
+    let make = |calls: Calls| calls.ends("a", "one", "", false);
+    let read = |calls: Calls| calls.ends("b", "two", "", false);
+    if is_even { read(make(calls)) } else { make(read(calls)) }.ends_turn()
 }
-filler=$(head -c 60000 /dev/zero | tr '\0' x)"#;
+
+/// A call with arguments that differ at most in the middle.
+fn long(calls: Calls, middle: usize) -> Calls {
+    let filler = "x".repeat(60_000);
+    calls.calls("write", &format!(r#"{{"path":"a","content":"{filler}{middle}{filler}"}}"#), "written")
+}
 
 #[tokio::test]
 async fn only_repeated_calls_with_the_same_results_end_the_run() {
-    let table: &[(&str, String, Option<&str>)] = &[
-        ("eight times", "repeat 8 ls; hang".into(), Some("`$ ls -la` 8 times, with the same result each time")),
-        ("seven times", "repeat 7 ls; answer".into(), None),
-        ("results that change", "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do ls $n; done; answer".into(), None),
+    let calls = Calls::new;
+    let two = |calls: Calls| calls.ls().calls("read", r#"{"path":"a"}"#, "one");
+    let failing = |calls: Calls| {
+        calls.ls().then(|child| child.says("").with_error("500")).ends_turn().then(|child| {
+            let retries = ordered!({ "messages": [], "willRetry": true });
+            child.emits("agent_end", &retries).emits("auto_retry_start", &ordered!({ "attempt": 1 })).starts()
+        })
+    };
+    let compacts =
+        |child: Child| child.emits("compaction_start", &ordered!({})).emits("compaction_end", &ordered!({}));
+    let twelve_in_one_turn = |calls: Calls| {
+        (1..=12)
+            .map(|id| id.to_string())
+            .fold(calls, |calls, id| calls.starts(&id, "bash", "{}").ends(&id, "x", "", false))
+    };
+    let table: Vec<(&str, Child, Option<&str>)> = vec![
+        (
+            "eight times",
+            calls().repeats(8, Calls::ls).hangs(),
+            Some("`$ ls -la` 8 times, with the same result each time"),
+        ),
+        ("seven times", calls().repeats(7, Calls::ls).answers(), None),
+        (
+            "results that change",
+            (1..=12).fold(calls(), |calls, n| calls.ls_with(&n.to_string())).answers(),
+            None,
+        ),
         (
             "other arguments",
-            r#"for n in 1 2 3 4 5 6 7 8 9 10; do turn bash "{\"command\":\"$n\"}" x; done; answer"#.into(),
+            (1..=10)
+                .fold(calls(), |calls, n| calls.calls("bash", &format!(r#"{{"command":"{n}"}}"#), "x"))
+                .answers(),
             None,
         ),
         (
             "keys in another order",
-            r#"both() { ls; turn bash '{ "timeout": 5, "command": "ls -la" }' 'total 0'; }; repeat 4 both; hang"#.into(),
+            calls()
+                .repeats(4, |calls| {
+                    calls.ls().calls("bash", r#"{ "timeout": 5, "command": "ls -la" }"#, "total 0")
+                })
+                .hangs(),
             Some("`$ ls -la` 8 times"),
         ),
         (
             "errors and successes",
-            "both() { ls; turn bash '{\"command\":\"ls -la\"}' 'total 0' true; turn bash '{\"command\":\"ls -la\"}' $calls; }; \
-             repeat 9 both; answer"
-                .into(),
+            calls()
+                .repeats(9, |calls| {
+                    let command = r#"{"command":"ls -la"}"#;
+                    let calls = calls.ls().turn("bash", command, "total 0", true);
+                    let changing = calls.count.to_string();
+                    calls.calls("bash", command, &changing)
+                })
+                .answers(),
             None,
         ),
         (
             "calls that are refused",
-            "repeat 8 turn bash '{\"command\":\"rm\"}' 'Blocked by a gate' true; hang".into(),
+            calls()
+                .repeats(8, |calls| calls.turn("bash", r#"{"command":"rm"}"#, "Blocked by a gate", true))
+                .hangs(),
             Some("`$ rm` 8 times"),
         ),
-        ("two calls alternating", format!("{TWO}\nrepeat 8 two; hang"), Some("in turn `$ ls -la`, `read a` 8 times")),
-        ("two calls alternating, below the limit", format!("{TWO}\nrepeat 7 two; ls; answer"), None),
-        ("side by side in any order", format!("{BESIDE}\nrepeat 8 beside; hang"), Some(" 8 times")),
+        (
+            "two calls alternating",
+            calls().repeats(8, two).hangs(),
+            Some("in turn `$ ls -la`, `read a` 8 times"),
+        ),
+        ("two calls alternating, below the limit", calls().repeats(7, two).ls().answers(), None),
+        ("side by side in any order", calls().repeats(8, side_by_side).hangs(), Some(" 8 times")),
         (
             "many calls in one turn",
-            "ask bash '{}'; for n in 1 2 3 4 5 6 7 8 9 10 11 12; do start $n bash '{}'; end $n x; done; done_; answer".into(),
+            twelve_in_one_turn(calls().selects("bash", "{}")).ends_turn().answers(),
             None,
         ),
-        (
-            "retries of a request in between",
-            "failing() { ls; said '' error ',\"errorMessage\":\"500\"'; done_; \
-             printf '{\"type\":\"agent_end\",\"messages\":[],\"willRetry\":true}\\n{\"type\":\"auto_retry_start\",\"attempt\":1}\\n'; \
-             begin; }; repeat 8 failing; hang"
-                .into(),
-            Some(" 8 times"),
-        ),
+        ("retries of a request in between", calls().repeats(8, failing).hangs(), Some(" 8 times")),
         (
             "a compaction in between",
-            "repeat 5 ls; printf '{\"type\":\"compaction_start\"}\\n{\"type\":\"compaction_end\"}\\n'; repeat 3 ls; hang".into(),
+            calls().repeats(5, Calls::ls).then(compacts).repeats(3, Calls::ls).hangs(),
             Some(" 8 times"),
         ),
         (
             "an output file with a new name each time",
-            "full() { ls \"much [Showing lines 1-9 of 99. Full output: /tmp/pi-bash-$calls.log]\"; }; repeat 8 full; hang".into(),
+            calls()
+                .repeats(8, |calls| {
+                    let path = format!("/tmp/pi-bash-{}.log", calls.count);
+                    calls.ls_with(&format!("much [Showing lines 1-9 of 99. Full output: {path}]"))
+                })
+                .hangs(),
             Some(" 8 times"),
         ),
-        (
-            "long arguments that differ in the middle",
-            format!("{LONG}\nfor n in 1 2 3 4 5 6 7 8 9; do long $n; done; answer"),
-            None,
-        ),
-        ("long arguments", format!("{LONG}\nrepeat 8 long 1; hang"), Some("`write a` 8 times")),
+        ("long arguments that differ in the middle", (1..=9).fold(calls(), long).answers(), None),
+        ("long arguments", calls().repeats(8, |calls| long(calls, 1)).hangs(), Some("`write a` 8 times")),
         (
             "work in between",
-            "round() { repeat 3 ls; turn edit \"{\\\"n\\\":$calls}\" ok; }; repeat 9 round; answer".into(),
+            calls()
+                .repeats(9, |calls| {
+                    let calls = calls.repeats(3, Calls::ls);
+                    let changing = format!(r#"{{"n":{}}}"#, calls.count);
+                    calls.calls("edit", &changing, "ok")
+                })
+                .answers(),
             None,
         ),
     ];
-    for (label, script, repeated) in table {
-        let result = run(&json_scene(script, json!({ "graceMs": 200 }))).await;
+    for (label, child, repeated) in table {
+        let result = run(&json_scene(child, json!({ "graceMs": 200 }))).await;
         let (outcome, error) =
             (single(&result).outcome, single(&result).error.as_deref().unwrap_or_default());
         let expected = if repeated.is_some() { RunOutcome::Failed } else { RunOutcome::Completed };
@@ -158,7 +273,7 @@ async fn users_and_agents_set_the_loop_limits_and_a_project_only_lowers_them() {
     };
     let own = "agent/agents/explorer.md";
     let theirs = "project/.pi/agents/explorer.md";
-    let table: Vec<(&str, Files, u32, Option<u32>)> = vec![
+    let table: Vec<(&str, Files, usize, Option<usize>)> = vec![
         ("the user's limit", vec![user(json!({ "stopAfter": 3 }))], 3, Some(3)),
         ("no limit", vec![user(json!({ "stopAfter": 0 }))], 40, None),
         ("a limit of one counts as two", vec![user(json!({ "stopAfter": 1 }))], 1, None),
@@ -173,10 +288,8 @@ async fn users_and_agents_set_the_loop_limits_and_a_project_only_lowers_them() {
     ];
     for (label, files, calls, expected) in table {
         let config = json!({ "graceMs": 200, "projectAgentPolicy": "allow" });
-        let scene = json_scene(
-            &format!("repeat {calls} ls; {}", if expected.is_some() { "hang" } else { "answer" }),
-            config,
-        );
+        let calls = Calls::new().repeats(calls, Calls::ls);
+        let scene = json_scene(if expected.is_some() { calls.hangs() } else { calls.answers() }, config);
         for (name, text) in files {
             let path = scene.path(name);
             fs::create_dir_all(path.parent().expect("the path has a parent"))
@@ -195,10 +308,13 @@ async fn users_and_agents_set_the_loop_limits_and_a_project_only_lowers_them() {
 #[tokio::test]
 async fn a_child_is_warned_once_before_it_is_ended() {
     let config = json!({ "graceMs": 200, "idleTimeoutMs": 20_000 });
-    let scene = rpc_scene("repeat 4 ls; hear; repeat 4 ls; hang", config.clone());
+    let scene = rpc_scene(
+        Calls::new().repeats(4, Calls::ls).receives().repeats(4, Calls::ls).hangs(),
+        config.clone(),
+    );
     let result = run(&scene).await;
     assert!(result.text.contains("`loop.stopAfter` reached"), "{}", result.text);
-    let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+    let received = fs::read_to_string(scene.path("received")).expect("the child received a message");
     let warnings: Vec<&str> = received.lines().filter(|line| line.contains(r#""type":"steer""#)).collect();
     assert_eq!(warnings.len(), 1, "{received}");
     let words = "You have repeated `$ ls -la` 4 times, with the same result each time.";
@@ -209,7 +325,15 @@ async fn a_child_is_warned_once_before_it_is_ended() {
     );
 
     // A child that listens finds its answer, and may repeat itself again later.
-    let scene = rpc_scene("repeat 4 ls; hear; ls other; repeat 4 ls; hear; answer; leave", config);
+    let child = Calls::new()
+        .repeats(4, Calls::ls)
+        .receives()
+        .ls_with("other")
+        .repeats(4, Calls::ls)
+        .receives()
+        .answers()
+        .listens();
+    let scene = rpc_scene(child, config);
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
     let notice = "the child repeated `$ ls -la` 4 times, with the same result each time, and got a warning";
@@ -218,43 +342,52 @@ async fn a_child_is_warned_once_before_it_is_ended() {
         "{:?}",
         single(&result).diagnostics
     );
-    let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+    let received = fs::read_to_string(scene.path("received")).expect("the child received a message");
     assert_eq!(received.matches(r#""type":"steer""#).count(), 2, "{received}");
+}
+
+/// Writes all events so far at once.
+fn at_once(calls: Calls) -> Calls {
+    let Calls { child, count } = calls;
+    let all = format!("{{\n{child}\n}} > \"$home/calls\"; cat \"$home/calls\"");
+    Calls { child: Child::new().runs(&all), count }
 }
 
 #[tokio::test]
 async fn a_child_ahead_of_its_host_is_warned_before_it_is_ended() {
-    let at_once = "repeat 9 ls > \"$home/calls\"; cat \"$home/calls\"; hear;";
+    let ahead = || at_once(Calls::new().repeats(9, Calls::ls));
     let config = json!({ "graceMs": 200, "idleTimeoutMs": 20_000 });
-    let scene = rpc_scene(&format!("{at_once} repeat 3 ls; answer; leave"), config.clone());
+    let scene = rpc_scene(ahead().receives().repeats(3, Calls::ls).answers().listens(), config.clone());
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-    let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+    let received = fs::read_to_string(scene.path("received")).expect("the child received a message");
     assert!(
         received.contains("repeated `$ ls -la` 9 times") && received.contains("happened 13 times"),
         "{received}"
     );
 
-    let result = run(&rpc_scene(&format!("{at_once} repeat 4 ls; hang"), config)).await;
+    let result = run(&rpc_scene(ahead().receives().repeats(4, Calls::ls).hangs(), config)).await;
     assert!(result.text.contains("the child repeated `$ ls -la` 13 times"), "{}", result.text);
 }
 
 /// The child asks something that no one answers, so that it continues only after its host has read the message's start.
 #[tokio::test]
 async fn a_warning_waits_for_the_message_under_way_and_never_follows_an_answer() {
-    let begun = r#"repeat 4 ls > "$home/calls"
-        printf '{"type":"message_start","message":{"role":"assistant","content":[]}}\n' >> "$home/calls"
-        cat "$home/calls"
-        printf '{"type":"extension_ui_request","id":"q1","method":"input","title":"Name?"}\n'; hear;"#;
+    let message = ordered!({ "message": { "role": "assistant", "content": [] } });
+    let begun = || {
+        at_once(Calls::new().repeats(4, Calls::ls).then(|child| child.emits("message_start", &message)))
+            .then(|child| child.asks("q1", "Name?"))
+            .receives()
+    };
     let config = json!({ "graceMs": 200, "idleTimeoutMs": 20_000 });
-    for (label, rest, warnings) in
-        [("an answer", "answer; leave", 0), ("another call", "ls; hear; answer; leave", 1)]
+    for (label, child, warnings) in
+        [("an answer", begun().answers(), 0), ("another call", begun().ls().receives().answers(), 1)]
     {
-        let scene = rpc_scene(&format!("{begun} {rest}"), config.clone());
+        let scene = rpc_scene(child.listens(), config.clone());
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::Completed, "{label}: {}", result.text);
         assert_eq!(single(&result).output.as_deref(), Some("The answer."), "{label}");
-        let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+        let received = fs::read_to_string(scene.path("received")).expect("the child received a message");
         assert!(received.contains("q1"), "{label}: {received}");
         assert_eq!(received.matches(r#""type":"steer""#).count(), warnings, "{label}: {received}");
     }
@@ -263,26 +396,21 @@ async fn a_warning_waits_for_the_message_under_way_and_never_follows_an_answer()
 #[tokio::test]
 async fn a_child_gets_no_warning_if_warnings_are_off() {
     let config = json!({ "graceMs": 200, "loop": { "warnAfter": 0, "stopAfter": 0 } });
-    let scene = rpc_scene("repeat 30 ls; answer; while hear; do :; done", config);
+    let scene = rpc_scene(Calls::new().repeats(30, Calls::ls).answers().listens(), config);
     let result = run(&scene).await;
     assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
-    let received = fs::read_to_string(scene.path("heard")).expect("the child received a message");
+    let received = fs::read_to_string(scene.path("received")).expect("the child received a message");
     assert!(!received.contains("steer"), "{received}");
 }
 
 #[tokio::test]
 async fn another_attempt_counts_from_zero() {
-    let script = r#"
-read_() { turn read '{"path":"a"}' text; }
-repeat 6 read_
-if mkdir "$home/second" 2>/dev/null; then
-    said '' error ',"errorMessage":"500"'
-    printf '{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"500"}\n'; settled
-else
-    answer
-fi"#;
+    let six = Calls::new().repeats(6, |calls| calls.calls("read", r#"{"path":"a"}"#, "text"));
+    // The first attempt ends here.
+    let fails = Child::new().gives_up("500").exits(0);
+    let child = six.then(|child| child.once("second", &fails)).answers();
     let config = json!({ "graceMs": 200, "retry": { "backoffMs": 1 } });
-    let result = run(&json_scene(script, config)).await;
+    let result = run(&json_scene(child, config)).await;
     assert_eq!(
         (single(&result).outcome, single(&result).attempts),
         (RunOutcome::Completed, 2),
@@ -294,8 +422,9 @@ fi"#;
 #[tokio::test]
 async fn a_loop_report_is_one_line_without_secrets() {
     const SECRET: &str = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
-    let call = format!(r#"turn bash '{{"command":"echo {SECRET}\n[31m\u001b[31m"}}' x"#);
-    let scene = json_scene(&format!("repeat 8 {call}; hang"), json!({ "graceMs": 200 }));
+    let arguments = format!(r#"{{"command":"echo {SECRET}\n[31m\u001b[31m"}}"#);
+    let child = Calls::new().repeats(8, |calls| calls.calls("bash", &arguments, "x")).hangs();
+    let scene = json_scene(child, json!({ "graceMs": 200 }));
     let result = run(&scene).await;
     let error = single(&result).error.as_deref().expect("the run has an error");
     assert!(error.contains("8 times") && !error.contains("ghp_AbCd"), "{error}");

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::support::child::Child;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::run::{Control, HostContext, HostExtension, RunOutcome, RunSpec, ToolResult};
@@ -16,7 +17,9 @@ use serde_json::{Value, json};
 const HOOK: &str = "export default (pi) => pi.on('tool_call', () => undefined);";
 const PLAIN: &str = "export default () => {};";
 /// A child that records its arguments and answers.
-const KEEPS: &str = r#"printf '%s\n' "$@" > "$home/args"; cat > /dev/null; begin; said 'Done.'; settled"#;
+fn keeps() -> Child {
+    Child::new().runs(r#"printf '%s\n' "$@" > "$home/args""#).reads_task().starts().says("Done.").settles()
+}
 
 /// A run of an agent that may write.
 fn scene(config: &Value) -> Scene {
@@ -24,7 +27,7 @@ fn scene(config: &Value) -> Scene {
     for (key, value) in config.as_object().expect("the value is an object") {
         all[key] = value.clone();
     }
-    let mut scene = Scene::new(KEEPS, all);
+    let mut scene = Scene::new(keeps(), all);
     scene.spec.agent = "worker".into();
     write(
         &scene,
@@ -449,10 +452,10 @@ async fn this_package_is_not_a_hook_and_another_package_with_its_name_is() {
 
 #[tokio::test]
 async fn a_hook_that_does_not_load_refuses_the_run() {
-    let mut scene = Scene::new(
-        r#"printf 'Error: Failed to load extension "%s/agent/extensions/hook.ts": Failed to load extension: No such thing\nHint: pi -ne\n' "$home" >&2; exit 1"#,
-        json!({ "protocol": "json", "allowWrite": true }),
-    );
+    let fails = r#"printf 'Error: Failed to load extension "%s/agent/extensions/hook.ts": ' "$home" >&2
+printf 'Failed to load extension: No such thing\nHint: pi -ne\n' >&2"#;
+    let mut scene =
+        Scene::new(Child::new().runs(fails).exits(1), json!({ "protocol": "json", "allowWrite": true }));
     scene.spec.agent = "implementer".into();
     write(
         &scene,

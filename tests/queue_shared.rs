@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use crate::support::actor;
-use crate::support::actor::{Actor, reply};
+use crate::support::actor::{self, Actor, reply};
 use crate::support::pids::eventually;
 use pi_subagent_native::orchestrate::queue::{EarlyPermit, Permit, Queue, Request, Ticket, UserCap};
 use rusqlite::{Connection, OpenFlags};

@@ -5,12 +5,11 @@ use std::fs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::child::Child;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::pids::eventually;
 use crate::support::program;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, KnownDeliveries, Receipt, RunRecord, SpawnRequest, background,
     open_conversation, resume, spawn,
@@ -28,17 +27,22 @@ use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
 /// A child whose provider refuses it while the file `gone` exists, but not before the file `hold` is removed. Records its arguments.
-const CHILD: &str = r#"
-printf '%s\n' "$*" >> "$home/starts"
-hear; begin
-if test -e "$home/gone"; then
-    while test -e "$home/hold"; do sleep 0.02; done
-    said '' error ",\"errorMessage\":\"$(cat "$home/gone")\""
-else
-    said 'Done.'
-fi
-settled; leave
-"#;
+fn refused_child(error: &str) -> Child {
+    let refused = Child::new()
+        .runs(r#"while test -e "$home/hold"; do sleep 0.02; done"#)
+        .says("")
+        .with_error(error)
+        .settles()
+        .listens();
+    Child::new()
+        .runs(r#"printf '%s\n' "$*" >> "$home/starts""#)
+        .receives()
+        .starts()
+        .if_exists("gone", &refused)
+        .says("Done.")
+        .settles()
+        .listens()
+}
 const NO_TIME: &str = "429 insufficient_quota: You exceeded your current quota, please check your plan";
 
 struct Scene {
@@ -51,8 +55,8 @@ struct Scene {
 impl Scene {
     /// The tests of one program share its queue, so each has a provider of its own. It is unknown if the name is empty.
     fn new(provider: &'static str, error: &str, config: Value) -> Self {
-        let root = stage(CHILD);
-        fs::write(root.path().join("gone"), error).expect("the file is written");
+        let root = stage(&refused_child(error));
+        fs::write(root.path().join("gone"), "").expect("the file is written");
         let service = background(&root.path().join("agent"));
         Self { root, provider, config, service }
     }
@@ -143,8 +147,10 @@ async fn ended(call: JoinHandle<ToolResult>) -> ToolResult {
 async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota_is_back() {
     let config = json!({ "maxConcurrent": 4, "parallelConcurrency": 4, "maxConcurrentPerUser": 64 });
     let scene = Scene::new("fifty", NO_TIME, config);
-    let calls: Vec<_> =
-        [8, 8, 8, 8, 8, 8, 2].into_iter().map(|count| scene.tasks(count, call::call(person()))).collect();
+    let calls: Vec<_> = [8, 8, 8, 8, 8, 8, 2]
+        .into_iter()
+        .map(|count| scene.tasks(count, extension::call(person())))
+        .collect();
     let waiting = scene.waiting(50).await;
     assert_eq!(scene.starts().len(), 4, "no child starts after the first quota error");
     for run in &waiting {
@@ -170,7 +176,7 @@ async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota
     }
     // The five whose first child was refused continued their sessions.
     assert_eq!(scene.starts().len(), 55);
-    let received = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
+    let received = fs::read_to_string(scene.root.path().join("received")).expect("the file is readable");
     assert_eq!(received.matches("usage limit interrupted you").count(), 5);
 }
 
@@ -195,7 +201,7 @@ async fn foreground_and_background_runs_continue_by_themselves_at_the_named_rese
     let known = KnownDeliveries::default();
     let _view =
         open_conversation(&scene.service, SESSION.into(), scene.scope(), known, recorder.clone()).await;
-    let foreground = scene.tasks(1, call::call(person()));
+    let foreground = scene.tasks(1, extension::call(person()));
     let project = scene.root.path().join("project");
     let request = SpawnRequest::new("look around".into(), project, scene.context());
     let request = SpawnRequest { agent: Some("explorer".into()), ..request };
@@ -220,7 +226,7 @@ async fn foreground_and_background_runs_continue_by_themselves_at_the_named_rese
     let message = announced().expect("the message was recorded");
     assert!(message.contains("Status: success") && message.contains("Done."), "{message}");
     assert_eq!(scene.starts().len(), 4, "each run has continued once");
-    let received = fs::read_to_string(scene.root.path().join("heard")).expect("the file is readable");
+    let received = fs::read_to_string(scene.root.path().join("received")).expect("the file is readable");
     assert_eq!(received.matches("usage limit interrupted you").count(), 2);
     let list = scene.list().await;
     assert!(list.starts_with("Runs: 2 ended\n"), "{list}");
@@ -229,14 +235,14 @@ async fn foreground_and_background_runs_continue_by_themselves_at_the_named_rese
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_that_waits_for_a_quota_has_no_slot_and_can_be_stopped() {
     let scene = Scene::new("parked", NO_TIME, json!({ "maxConcurrent": 1 }));
-    let stopped = call::call(person());
+    let stopped = extension::call(person());
     let cancel = stopped.control.cancel.clone();
     let parked = scene.tasks(1, stopped);
     let waiting = scene.waiting(1).await;
     // The only slot is free for another provider.
     let other = Scene::new("other", "", json!({ "maxConcurrent": 1 }));
     other.restore_quota();
-    assert_eq!(outcomes(&ended(other.tasks(1, call::call(person()))).await), [RunOutcome::Completed]);
+    assert_eq!(outcomes(&ended(other.tasks(1, extension::call(person()))).await), [RunOutcome::Completed]);
     assert!(!parked.is_finished());
     cancel.cancel(CancelReason::Caller(None));
     let result = ended(parked).await;
@@ -247,7 +253,7 @@ async fn a_run_that_waits_for_a_quota_has_no_slot_and_can_be_stopped() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_run_with_an_unknown_provider_waits_for_its_own_quota() {
     let scene = Scene::new("", NO_TIME, json!({}));
-    let call = scene.tasks(1, call::call(person()));
+    let call = scene.tasks(1, extension::call(person()));
     let waiting = scene.waiting(1).await;
     assert_eq!(scene.starts().len(), 1, "a waiting run starts no child");
     scene.restore_quota();
@@ -264,13 +270,13 @@ async fn a_wait_beyond_its_setting_fails_with_the_error_of_the_provider() {
         ("headless", NO_TIME, Arc::new(User::default()) as Arc<dyn HostCallbacks>, "quota.headlessMaxWaitMs"),
     ] {
         let scene = Scene::new(provider, error, config.clone());
-        let first = ended(scene.tasks(1, call::call(Arc::clone(&callbacks)))).await;
+        let first = ended(scene.tasks(1, extension::call(Arc::clone(&callbacks)))).await;
         let single = &first.details.results[0];
         assert_eq!(single.outcome, RunOutcome::Failed, "{provider}");
         assert!(single.error.as_deref().is_some_and(|text| text.contains("429")), "{single:?}");
         assert!(single.diagnostics.iter().any(|line| line.contains(setting)), "{:?}", single.diagnostics);
         // The breaker stays open: the next run starts no child.
-        let second = ended(scene.tasks(1, call::call(callbacks))).await;
+        let second = ended(scene.tasks(1, extension::call(callbacks))).await;
         let single = &second.details.results[0];
         let error = single.error.clone().unwrap_or_default();
         assert!(error.contains(&format!("the quota of `{provider}` is used up")), "{error}");

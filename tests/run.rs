@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use crate::support::child::{Child, ordered};
 use crate::support::pids::eventually;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
@@ -20,20 +21,13 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use worktree::{Git, SnapshotLimits, SnapshotStore};
 
-/// pi itself has retried an error without success.
-const GIVES_UP: &str = r#"gives_up() {
-    said '' error ",\"errorMessage\":\"$1\""
-    printf '{"type":"auto_retry_end","success":false,"attempt":3,"finalError":"%s"}\n' "$1"; settled
-}"#;
-
 /// The description of the explorer, which has a shell if the sandbox enforces readonly.
 const NO_SHELL: &str =
     "`bash` was dropped: a shell is only safe in a read-only sandbox, and none is enforced here";
 
-/// A run whose child reads its task to the end, as pi does in `json` mode, and then runs this script.
-fn scene(script: &str) -> Scene {
-    let script = format!("{GIVES_UP}\ncat > \"$home/task\"\n{script}");
-    Scene::new(&script, json!({ "protocol": "json" }))
+/// A run whose child reads its task to the end, as pi does in `json` mode, and then takes these steps.
+fn scene(child: Child) -> Scene {
+    Scene::new(Child::new().reads_task().then(child), json!({ "protocol": "json" }))
 }
 
 impl Scene {
@@ -85,7 +79,7 @@ fn shape(result: &ToolResult) -> (Option<ErrorCode>, i32, RunOutcome, bool) {
 
 #[tokio::test]
 async fn an_answer_is_a_success_with_usage_session_and_model() {
-    let scene = scene("begin; said 'The answer.'; settled");
+    let scene = scene(Child::new().starts().says("The answer.").settles());
     let result = scene.run().await;
     let single = &result.details.results[0];
     assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false));
@@ -108,12 +102,12 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
     let hard = json!({ "timeoutMs": 3000, "graceMs": 200 });
     let idle = json!({ "idleTimeoutMs": 3000, "graceMs": 200 });
     let tool = json!({ "idleTimeoutMs": 3000, "toolTimeoutMs": 500, "graceMs": 200 });
-    let running_tool = r#"begin; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'; sleep 20"#;
+    let running_tool = Child::new().starts().starts_tool("bash").sleeps(20);
     let none = || json!({});
     let table = [
         (
             "provider error",
-            "begin; said '' error ',\"errorMessage\":\"500: overloaded\"'; settled",
+            Child::new().starts().says("").with_error("500: overloaded").settles(),
             none(),
             SubagentFailed,
             1,
@@ -122,7 +116,7 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
         ),
         (
             "aborted by itself",
-            "begin; said 'half' aborted; settled",
+            Child::new().starts().says("half").with_stop_reason("aborted").settles(),
             none(),
             SubagentFailed,
             1,
@@ -131,7 +125,7 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
         ),
         (
             "no answer",
-            "begin; settled",
+            Child::new().starts().settles(),
             none(),
             SubagentFailed,
             1,
@@ -140,18 +134,26 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
         ),
         (
             "exit code",
-            "begin; delta 'so far'; echo boom >&2; exit 3",
+            Child::new().starts().streams("so far").runs("echo boom >&2").exits(3),
             none(),
             SubagentFailed,
             3,
             Failed,
             "boom",
         ),
-        ("no reason", "exit 4", none(), SubagentFailed, 4, Failed, "gave no reason"),
-        ("signal", "begin; delta 'so far'; kill -KILL $$", none(), SubagentFailed, 137, Failed, "SIGKILL"),
+        ("no reason", Child::new().exits(4), none(), SubagentFailed, 4, Failed, "gave no reason"),
+        (
+            "signal",
+            Child::new().starts().streams("so far").runs("kill -KILL $$"),
+            none(),
+            SubagentFailed,
+            137,
+            Failed,
+            "SIGKILL",
+        ),
         (
             "hard limit",
-            "begin; delta 'so far'; sleep 20",
+            Child::new().starts().streams("so far").sleeps(20),
             hard,
             SubagentTimeout,
             124,
@@ -160,7 +162,7 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
         ),
         (
             "silence",
-            "begin; delta 'so far'; sleep 20",
+            Child::new().starts().streams("so far").sleeps(20),
             idle,
             SubagentTimeout,
             124,
@@ -178,9 +180,10 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
         ),
     ];
     let mut runs = JoinSet::new();
-    for (label, script, config, expected, exit_code, outcome, says) in table {
+    for (label, child, config, expected, exit_code, outcome, says) in table {
         runs.spawn(async move {
-            let result = scene(script).config(config).run().await;
+            let is_partial = child.to_string().contains("so far");
+            let result = scene(child).config(config).run().await;
             let text = &result.text;
             let single = &result.details.results[0];
             assert_eq!(shape(&result), (Some(expected), exit_code, outcome, true), "{label}: {text}");
@@ -194,7 +197,6 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
             );
             let last = text.lines().last().unwrap_or_default();
             assert!(last.starts_with("next: "), "{label}: the error names the next step: {text}");
-            let is_partial = script.contains("so far");
             assert_eq!(text.contains("partial output:\n```text\nso far\n```"), is_partial, "{label}: {text}");
         });
     }
@@ -205,8 +207,12 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
 
 #[tokio::test]
 async fn a_resumed_run_keeps_its_id_its_directory_and_its_session() {
-    let script = r#"printf '%s ' "$@" > "$home/args"; begin; said "$(cat "$home/task")"; settled"#;
-    let scene = scene(script);
+    let child = Child::new()
+        .runs(r#"printf '%s ' "$@" > "$home/args""#)
+        .starts()
+        .says_expanded(r#"$(cat "$home/task")"#)
+        .settles();
+    let scene = scene(child);
     let first = scene.run().await;
     let session =
         PathBuf::from(first.details.results[0].session_file.clone().expect("the run has a session file"));
@@ -249,14 +255,18 @@ async fn a_resumed_run_keeps_its_id_its_directory_and_its_session() {
 #[tokio::test]
 async fn a_child_gets_its_agents_credentials_unless_the_project_defines_the_agent() {
     use std::os::unix::fs::PermissionsExt;
-    let script = r#"
-cat "$PI_CODING_AGENT_DIR/auth.json" > "$home/auth" || : > "$home/auth"
-printf '%s' "$TMPDIR" > "$home/tmp"; begin; said 'The key is correct-horse-battery-staple-1.'; settled"#;
+    let keeps_credentials = r#"cat "$PI_CODING_AGENT_DIR/auth.json" > "$home/auth" || : > "$home/auth"
+printf '%s' "$TMPDIR" > "$home/tmp""#;
+    let child = Child::new()
+        .runs(keeps_credentials)
+        .starts()
+        .says("The key is correct-horse-battery-staple-1.")
+        .settles();
     let key = |key: &str| json!({"p": {"type": "api_key", "key": key}});
     let own = key("correct-horse-battery-staple-1").to_string();
     let agent = "---\nname: explorer\ndescription: d\n---\nBe.";
     let scene = |mode: u32| {
-        let scene = scene(script)
+        let scene = scene(child.clone())
             .write("agent/auth.json", &key("main-key").to_string())
             .write("agent/subagents/auth/explorer.json", &own)
             .with(|spec| {
@@ -307,37 +317,70 @@ printf '%s' "$TMPDIR" > "$home/tmp"; begin; said 'The key is correct-horse-batte
 
 #[tokio::test]
 async fn the_idle_limit_does_not_count_while_a_tool_runs() {
-    let script = r#"begin; printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"bash","args":{}}\n'; sleep 3
-        printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"bash","result":{},"isError":false}\n'; said 'Done.'; settled"#;
-    let result = scene(script).config(json!({ "idleTimeoutMs": 2000 })).run().await;
+    let child = Child::new()
+        .starts()
+        .starts_tool("bash")
+        .sleeps(3)
+        .emits(
+            "tool_execution_end",
+            &ordered!({ "toolCallId": "c1", "toolName": "bash", "result": {}, "isError": false }),
+        )
+        .says("Done.")
+        .settles();
+    let result = scene(child).config(json!({ "idleTimeoutMs": 2000 })).run().await;
     assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{}", result.text);
 }
 
-/// The end of pi's work, without an event that says it is settled.
-const ENDED: &str = r#"ended() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n'; }
-    record() { printf '{"type":"%s"%s}\n' "$1" "$2"; }
-    pause() { record auto_retry_start ',"attempt":1,"maxAttempts":3,"delayMs":3000,"errorMessage":"overloaded"'; }
-    start() { record agent_start; record turn_start; }"#;
+impl Child {
+    /// pi announces a pause before it repeats a request.
+    fn pauses(self) -> Self {
+        let fields =
+            ordered!({ "attempt": 1, "maxAttempts": 3, "delayMs": 3000, "errorMessage": "overloaded" });
+        self.emits("auto_retry_start", &fields)
+    }
+
+    /// pi starts another turn.
+    fn starts_turn(self) -> Self {
+        self.starts().emits("turn_start", &ordered!({}))
+    }
+
+    fn starts_compaction(self) -> Self {
+        self.emits("compaction_start", &ordered!({}))
+    }
+}
 
 #[tokio::test]
 async fn the_idle_limit_is_paused_during_a_wait_that_pi_announces() {
-    for (label, script) in [
+    let failed = Child::new().starts().says("").with_stop_reason("error");
+    for (label, child) in [
         (
             "a retry",
-            "begin; said '' error; record agent_end; pause; sleep 3; start; said 'Done.'; ended; settled",
+            failed
+                .emits("agent_end", &ordered!({}))
+                .pauses()
+                .sleeps(3)
+                .starts_turn()
+                .says("Done.")
+                .ends()
+                .settles(),
         ),
         (
             "a compaction",
-            "begin; record compaction_start; sleep 3; record compaction_end; said 'Done.'; settled",
+            Child::new()
+                .starts()
+                .starts_compaction()
+                .sleeps(3)
+                .emits("compaction_end", &ordered!({}))
+                .says("Done.")
+                .settles(),
         ),
     ] {
-        let result =
-            scene(&format!("{ENDED}\n{script}")).config(json!({ "idleTimeoutMs": 1500 })).run().await;
+        let result = scene(child).config(json!({ "idleTimeoutMs": 1500 })).run().await;
         assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{label}: {}", result.text);
     }
-    let stuck = format!("{ENDED}\nbegin; record compaction_start; sleep 20");
+    let stuck = Child::new().starts().starts_compaction().sleeps(20);
     let config = json!({ "idleTimeoutMs": 5000, "toolTimeoutMs": 500, "graceMs": 200 });
-    let result = scene(&stuck).config(config).run().await;
+    let result = scene(stuck).config(config).run().await;
     assert!(
         message(&result).contains("500 ms while pi compacted the context (`toolTimeoutMs`)"),
         "{}",
@@ -349,26 +392,32 @@ async fn the_idle_limit_is_paused_during_a_wait_that_pi_announces() {
 async fn an_error_after_the_answer_does_not_make_the_run_fail() {
     let silence = || json!({ "idleTimeoutMs": 1000, "graceMs": 200 });
     let hard = || json!({ "timeoutMs": 3000, "graceMs": 200 });
-    for (label, script, config) in [
-        ("silence", "sleep 20", silence()),
-        ("silence until the hard limit", "sleep 20", hard()),
-        ("a compaction", "record compaction_start; sleep 20", hard()),
+    let answered = || Child::new().starts().says("The answer.").ends();
+    let retries = || answered().pauses().starts_turn();
+    for (label, child, config) in [
+        ("silence", answered().sleeps(20), silence()),
+        ("silence until the hard limit", answered().sleeps(20), hard()),
+        ("a compaction", answered().starts_compaction().sleeps(20), hard()),
+        ("a late retry that fails", retries().says("").with_error("500").settles(), silence()),
+        ("a late retry that hangs", retries().streams("x").sleeps(20), hard()),
         (
-            "a late retry that fails",
-            "pause; start; said '' error ',\"errorMessage\":\"500\"'; settled",
+            "a late retry that is aborted",
+            retries().says("x").with_stop_reason("aborted").ends().sleeps(20),
             silence(),
         ),
-        ("a late retry that hangs", "pause; start; delta 'x'; sleep 20", hard()),
-        ("a late retry that is aborted", "pause; start; said 'x' aborted; ended; sleep 20", silence()),
     ] {
-        let script = format!("{ENDED}\nbegin; said 'The answer.'; ended; {script}");
-        let result = scene(&script).config(config).run().await;
+        let result = scene(child).config(config).run().await;
         assert_eq!(shape(&result), (None, 0, RunOutcome::Completed, false), "{label}: {}", result.text);
         assert_eq!(result.details.results[0].output.as_deref(), Some("The answer."), "{label}");
     }
-    let asked_again =
-        r#"record message_start ',"message":{"role":"user"}'; start; said '' error; ended; settled"#;
-    let result = scene(&format!("{ENDED}\nbegin; said 'The answer.'; ended; {asked_again}")).run().await;
+    let asked_again = answered()
+        .emits("message_start", &ordered!({ "message": { "role": "user" } }))
+        .starts_turn()
+        .says("")
+        .with_stop_reason("error")
+        .ends()
+        .settles();
+    let result = scene(asked_again).run().await;
     assert!(result.is_error, "an answer that an extension rejected is a failure: {}", result.text);
 }
 
@@ -376,43 +425,53 @@ async fn an_error_after_the_answer_does_not_make_the_run_fail() {
 #[tokio::test]
 async fn the_end_of_a_child_after_its_answer_is_a_note_and_not_a_failure() {
     let unlimited = || json!({});
-    let answers = "begin; said 'The answer.'";
-    for (label, script, config, note) in [
+    let answers = || Child::new().starts().says("The answer.");
+    for (label, child, config, note) in [
         (
             "silence",
-            format!("{answers}; sleep 20"),
+            answers().sleeps(20),
             json!({ "idleTimeoutMs": 2000, "graceMs": 200 }),
             Some("the child was ended after its answer: no activity for 2000 ms (`idleTimeoutMs`)"),
         ),
         (
             "the hard limit",
-            format!("{answers}; record turn_end; sleep 20"),
+            answers().emits("turn_end", &ordered!({})).sleeps(20),
             json!({ "timeoutMs": 3000, "graceMs": 200 }),
             Some("the child was ended after its answer: hard limit reached: 3000 ms (`timeoutMs`)"),
         ),
         (
             "a crash",
-            format!("{answers}; echo boom >&2; exit 3"),
+            answers().runs("echo boom >&2").exits(3),
             unlimited(),
             Some("the child ended with exit code 3 after its answer: `boom`"),
         ),
         (
             "an exit code",
-            format!("{answers}; settled; exit 4"),
+            answers().settles().exits(4),
             unlimited(),
             Some("the child ended with exit code 4 after its answer"),
         ),
         (
             "a signal",
-            format!("{answers}; settled; kill -KILL $$"),
+            answers().settles().runs("kill -KILL $$"),
             unlimited(),
             Some("the child was killed by SIGKILL after its answer"),
         ),
-        ("another turn", format!("{answers}; start; exit 5"), unlimited(), None),
-        ("an answer that was cut off", "begin; said 'The answ' length; exit 5".to_owned(), unlimited(), None),
-        ("a tool call", "begin; said 'I look.' toolUse; exit 5".to_owned(), unlimited(), None),
+        ("another turn", answers().starts_turn().exits(5), unlimited(), None),
+        (
+            "an answer that was cut off",
+            Child::new().starts().says("The answ").with_stop_reason("length").exits(5),
+            unlimited(),
+            None,
+        ),
+        (
+            "a tool call",
+            Child::new().starts().says("I look.").with_stop_reason("toolUse").exits(5),
+            unlimited(),
+            None,
+        ),
     ] {
-        let result = scene(&format!("{ENDED}\n{script}")).config(config).run().await;
+        let result = scene(child).config(config).run().await;
         let single = &result.details.results[0];
         let Some(note) = note else {
             assert_eq!(
@@ -431,7 +490,7 @@ async fn the_end_of_a_child_after_its_answer_is_a_note_and_not_a_failure() {
 
 #[tokio::test]
 async fn a_child_that_lingers_after_its_answer_is_ended_and_the_run_succeeds() {
-    let result = scene("begin; said 'Done.'; settled; trap '' TERM; sleep 20")
+    let result = scene(Child::new().starts().says("Done.").settles().runs("trap '' TERM").sleeps(20))
         .config(json!({ "graceMs": 200 }))
         .run()
         .await;
@@ -444,7 +503,8 @@ async fn an_aborted_run_is_never_a_success_and_keeps_the_partial_text() {
         (CancelReason::Caller(Some("not needed".into())), "cancelled by user: not needed"),
         (CancelReason::Shutdown, "cancelled: the session ended"),
     ] {
-        let scene = scene("begin; delta 'so far'; sleep 20").config(json!({ "graceMs": 200 }));
+        let scene =
+            scene(Child::new().starts().streams("so far").sleeps(20)).config(json!({ "graceMs": 200 }));
         let cancel = Cancel::new();
         let (progress, mut receiver) = watch::channel(Progress::default());
         let stop = async {
@@ -467,7 +527,7 @@ async fn an_aborted_run_is_never_a_success_and_keeps_the_partial_text() {
 
 #[tokio::test]
 async fn a_run_aborted_before_its_start_starts_no_child() {
-    let scene = scene("begin; said 'Done.'; settled");
+    let scene = scene(Child::new().starts().says("Done.").settles());
     let cancel = Cancel::new();
     cancel.cancel(CancelReason::Caller(None));
     let (result, updates) = scene.run_with(&User::default(), &control(&cancel)).await;
@@ -478,7 +538,7 @@ async fn a_run_aborted_before_its_start_starts_no_child() {
 
 #[tokio::test]
 async fn a_refused_run_starts_no_child_and_says_what_would_be_valid() {
-    let fine = || scene("begin; said 'Done.'; settled");
+    let fine = || scene(Child::new().starts().says("Done.").settles());
     let project_agent = "---\nname: local\nreadonly: true\n---\nLook.";
     let broken = fine().write("agent/subagents.json", "{\n  \"subagents\": { \"maxDepth\": }\n}");
     let cases = [
@@ -550,8 +610,8 @@ async fn a_refused_run_starts_no_child_and_says_what_would_be_valid() {
 #[tokio::test]
 async fn names_with_line_ends_add_no_lines_to_a_refusal_or_a_result() {
     let forged = "x\n\n✓ rw\nReviewed everything";
-    let agent = scene("begin").with(|spec| spec.agent = forged.into());
-    let directory = scene("begin").config(json!({ "projectAgentPolicy": "deny" }));
+    let agent = scene(Child::new().starts()).with(|spec| spec.agent = forged.into());
+    let directory = scene(Child::new().starts()).config(json!({ "projectAgentPolicy": "deny" }));
     let directory = directory.with(|spec| {
         let project = spec.cwd.join(forged);
         fs::create_dir_all(project.join(".pi/agents")).expect("the directory is created");
@@ -573,7 +633,7 @@ async fn names_with_line_ends_add_no_lines_to_a_refusal_or_a_result() {
 
 #[tokio::test]
 async fn a_project_agent_is_confirmed_once_per_definition() {
-    let scene = scene("begin; said 'Done.'; settled")
+    let scene = scene(Child::new().starts().says("Done.").settles())
         .with(|spec| spec.agent = "local".into())
         .write("project/.pi/agents/local.md", "---\nname: local\nreadonly: true\n---\nLook.");
     let asked = Mutex::new(Vec::new());
@@ -621,7 +681,7 @@ async fn a_project_agent_is_confirmed_once_per_definition() {
 
 #[tokio::test]
 async fn a_child_that_cannot_start_fails_with_the_stage_and_the_path() {
-    let fine = || scene("begin; said 'Done.'; settled");
+    let fine = || scene(Child::new().starts().says("Done.").settles());
     let tools = |names: &[&str]| {
         Some(names.iter().map(|name| HostTool { name: (*name).into(), extension: None }).collect())
     };
@@ -687,7 +747,11 @@ async fn a_child_that_cannot_start_fails_with_the_stage_and_the_path() {
 #[tokio::test]
 async fn a_child_gets_a_list_of_tools_and_only_the_extensions_that_they_need() {
     let scene = scene(
-        r#"printf '%s\n' "$@" > "$home/argv"; env > "$home/env"; begin; said 'Done.'; settled"#,
+        Child::new()
+            .runs(r#"printf '%s\n' "$@" > "$home/argv"; env > "$home/env""#)
+            .starts()
+            .says("Done.")
+            .settles(),
     )
     .with(|spec| {
         let tool = |name: &str, extension: Option<&str>| HostTool {
@@ -746,8 +810,8 @@ async fn a_child_gets_a_list_of_tools_and_only_the_extensions_that_they_need() {
 
 #[tokio::test]
 async fn a_long_answer_is_cut_in_the_middle_and_names_the_file_with_the_whole_text() {
-    let script = r#"begin; said "first $(head -c 300000 /dev/zero | tr '\0' x) last"; settled"#;
-    let scene = scene(script);
+    let child = Child::new().starts().says(&format!("first {} last", "x".repeat(300_000))).settles();
+    let scene = scene(child);
     let result = scene.run().await;
     let single = &result.details.results[0];
     assert_eq!(shape(&result), (Some(ErrorCode::SubagentOutputTruncated), 0, RunOutcome::Completed, false));
@@ -764,8 +828,9 @@ async fn a_long_answer_is_cut_in_the_middle_and_names_the_file_with_the_whole_te
 #[tokio::test]
 async fn a_result_counts_the_redacted_values_by_rule() {
     let token = ["ghp_", "AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"].concat();
-    let script = format!(r#"begin; said "a {token} b api_key=k9x2m4p7q1 c {token}"; settled"#);
-    let result = scene(&script).run().await;
+    let text = format!("a {token} b api_key=k9x2m4p7q1 c {token}");
+    let child = || Child::new().starts().says(&text).settles();
+    let result = scene(child()).run().await;
     let single = &result.details.results[0];
     let counts: Vec<_> = single.redacted.iter().map(|redacted| (redacted.rule, redacted.count)).collect();
     assert_eq!(counts, [("assignment", 1), ("github_token", 1)]);
@@ -774,15 +839,15 @@ async fn a_result_counts_the_redacted_values_by_rule() {
     assert!(!format!("{result:?}").contains("AbCdEf"), "{result:?}");
 
     let allow = json!({ "sanitize": { "allow": [token, "rule:assignment"] } });
-    let result = scene(&script).config(allow).run().await;
+    let result = scene(child()).config(allow).run().await;
     assert_eq!(result.details.results[0].redacted, []);
-    assert_eq!(result.text, format!("a {token} b api_key=k9x2m4p7q1 c {token}"));
+    assert_eq!(result.text, text);
 }
 
 #[tokio::test]
 async fn a_result_states_the_omitted_bytes_of_a_long_answer() {
-    let script = r#"begin; said "first $(head -c 1500000 /dev/zero | tr '\0' x) last"; settled"#;
-    let result = scene(script).config(json!({ "output": { "maxBytes": 2_000_000 } })).run().await;
+    let child = Child::new().starts().says(&format!("first {} last", "x".repeat(1_500_000))).settles();
+    let result = scene(child).config(json!({ "output": { "maxBytes": 2_000_000 } })).run().await;
     assert_eq!(shape(&result), (Some(ErrorCode::SubagentOutputTruncated), 0, RunOutcome::Completed, false));
     let notes = &result.details.results[0].diagnostics;
     let note = |note: &String| {
@@ -800,8 +865,8 @@ async fn a_result_states_the_omitted_bytes_of_a_long_answer() {
 #[tokio::test]
 async fn a_marker_claims_only_the_content_of_its_file() {
     for (bytes, is_whole) in [(400_000, true), (1_500_000, false)] {
-        let script = format!(r#"begin; said "first $(head -c {bytes} /dev/zero | tr '\0' x) last"; settled"#);
-        let scene = scene(&script);
+        let child = Child::new().starts().says(&format!("first {} last", "x".repeat(bytes))).settles();
+        let scene = scene(child);
         let result = scene.run().await;
         let single = &result.details.results[0];
         let path = single.full_output_file.as_deref().expect("the full output has a file");
@@ -828,7 +893,8 @@ async fn a_marker_claims_only_the_content_of_its_file() {
 #[tokio::test]
 async fn the_fields_of_a_result_are_cut_to_16_kib() {
     let long = "x".repeat(40_000);
-    let scene = scene("echo 'no such model' >&2; exit 3").with(|spec| spec.task.clone_from(&long));
+    let scene = scene(Child::new().runs("echo 'no such model' >&2").exits(3))
+        .with(|spec| spec.task.clone_from(&long));
     let result = scene.run().await;
     let task = &result.details.results[0].task;
     assert!((16_000..=16 * 1024).contains(&task.len()), "{}", task.len());
@@ -837,12 +903,26 @@ async fn the_fields_of_a_result_are_cut_to_16_kib() {
 #[tokio::test]
 async fn no_field_of_a_result_or_an_update_carries_a_secret() {
     let secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ";
-    let script = format!(
-        r#"begin; delta 'key {secret}.'; gate text
-        printf '{{"type":"message_end","message":{{"role":"assistant","content":[{{"type":"toolCall","id":"c1","name":"bash","arguments":{{"command":"curl -H {secret}"}}}}],"stopReason":"toolUse"}}}}\n'; gate call
-        echo 'oh {secret}' >&2; said 'It is {secret}.' error ',"errorMessage":"bad {secret}"'; settled; exit 2"#
-    );
-    let scene = scene(&script).with(|spec| spec.task = format!("use {secret}"));
+    let call = ordered!({ "message": {
+        "role": "assistant",
+        "content": [{
+            "type": "toolCall", "id": "c1", "name": "bash",
+            "arguments": { "command": (format!("curl -H {secret}")) },
+        }],
+        "stopReason": "toolUse",
+    } });
+    let child = Child::new()
+        .starts()
+        .streams(&format!("key {secret}."))
+        .waits_for("text")
+        .emits("message_end", &call)
+        .waits_for("call")
+        .runs(&format!("echo 'oh {secret}' >&2"))
+        .says(&format!("It is {secret}."))
+        .with_error(&format!("bad {secret}"))
+        .settles()
+        .exits(2);
+    let scene = scene(child).with(|spec| spec.task = format!("use {secret}"));
     let (progress, mut receiver) = watch::channel(Progress::default());
     let watched = async {
         let text = receiver.wait_for(|progress| !progress.text.is_empty()).await;
@@ -863,11 +943,11 @@ async fn no_field_of_a_result_or_an_update_carries_a_secret() {
 #[tokio::test]
 async fn a_retry_shows_the_providers_message_without_secrets() {
     let secret = "ghp_abcdefghijklmnopqrstuvwxyz0123456789";
-    let script = format!(
-        r#"begin; printf '{{"type":"auto_retry_start","attempt":2,"maxAttempts":3,"delayMs":60000,"errorMessage":"429: {{\\"error\\":{{\\"message\\":\\"Slow down, {secret}.\\"}}}}"}}
-'; gate on; said 'Done.'; settled"#
-    );
-    let scene = scene(&script);
+    let error = format!(r#"429: {{"error":{{"message":"Slow down, {secret}."}}}}"#);
+    let retry = ordered!({ "attempt": 2, "maxAttempts": 3, "delayMs": 60_000, "errorMessage": error });
+    let child =
+        Child::new().starts().emits("auto_retry_start", &retry).waits_for("on").says("Done.").settles();
+    let scene = scene(child);
     let (progress, mut receiver) = watch::channel(Progress::default());
     let watched = async {
         let retry = receiver.wait_for(|progress| progress.retry.is_some()).await;
@@ -889,7 +969,7 @@ async fn a_retry_shows_the_providers_message_without_secrets() {
 
 #[tokio::test]
 async fn half_a_secret_is_not_shown() {
-    let scene = scene("begin; delta 'The key is s3cr3tTokenValue98765'; sleep 20")
+    let scene = scene(Child::new().starts().streams("The key is s3cr3tTokenValue98765").sleeps(20))
         .config(json!({ "graceMs": 200 }))
         .with(|spec| context(spec).env.push(("MY_API_TOKEN".into(), "s3cr3tTokenValue9876543210".into())));
     let cancel = Cancel::new();
@@ -909,18 +989,18 @@ async fn half_a_secret_is_not_shown() {
 
 #[tokio::test]
 async fn an_error_keeps_the_end_of_a_long_standard_error() {
-    let script = "i=0; while [ $i -lt 2000 ]; do echo \"warning $i: something is not quite right\" >&2; i=$((i+1)); done
-        echo 'FATAL: the real cause' >&2; exit 1";
-    let result = scene(script).run().await;
+    let warns = "i=0; while [ $i -lt 2000 ]; do echo \"warning $i: something is not quite right\"; i=$((i+1)); done >&2";
+    let child = Child::new().runs(warns).runs("echo 'FATAL: the real cause' >&2").exits(1);
+    let result = scene(child).run().await;
     let error = result.details.results[0].error.as_deref().expect("the run has an error");
     assert!(error.starts_with("warning 0:") && error.contains("FATAL: the real cause"), "{error}");
 }
 
 #[tokio::test]
 async fn a_project_agent_gets_only_the_extensions_and_context_that_the_user_allows_children() {
-    let script = r#"printf '%s\n' "$@" > "$home/argv"; begin; said 'Done.'; settled"#;
+    let child = Child::new().runs(r#"printf '%s\n' "$@" > "$home/argv""#).starts().says("Done.").settles();
     let definition = "---\nname: local\nreadonly: true\nextensions: [/listed.ts, ./own.ts]\nskills: true\ncontext: project\ntimeoutMs: 9000000\n---\nLook.";
-    let scene = scene(script)
+    let scene = scene(child)
         .with(|spec| spec.agent = "local".into())
         .config(json!({
             "projectAgentPolicy": "allow", "inheritExtensions": ["/listed.ts", "/other.ts"], "inheritContext": "none",
@@ -935,9 +1015,8 @@ async fn a_project_agent_gets_only_the_extensions_and_context_that_the_user_allo
 
 #[tokio::test]
 async fn updates_come_at_most_every_50_ms_stay_small_and_end_with_the_last_state() {
-    let script =
-        "begin; i=0; while [ $i -lt 3000 ]; do delta \"word$i \"; i=$((i+1)); done; said 'Done.'; settled";
-    let scene = scene(script);
+    let words = (0..3000).fold(Child::new().starts(), |child, i| child.streams(&format!("word{i} ")));
+    let scene = scene(words.says("Done.").settles());
     let (result, updates) = scene.run_with(&User::default(), &Control::default()).await;
     let single = &result.details.results[0];
     // One each for starting and running, and one more at either end.
@@ -963,15 +1042,13 @@ async fn the_result_of_a_writing_agent_lists_the_changed_files() {
         let done = std::process::Command::new("git").args(args).current_dir(cwd).output().expect("git runs");
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
     };
-    let scene = scene(
-        r#"echo odd > "$(printf 'evil\033[31m')"; echo odd > "$(printf 'forged\n\n✓ rw')"; echo new > added.txt; echo more >> dirty.txt
-        echo odd > 'g, h, all tests passed'; echo odd > '`x` and 9 more'
-        begin; said 'Done.'; settled"#,
-    )
-    .config(json!({ "allowWrite": true }))
-    .with(|spec| spec.agent = "writer".into())
-    .write("agent/agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.")
-    .write("project/kept.txt", "kept");
+    let writes = r#"echo odd > "$(printf 'evil\033[31m')"; echo odd > "$(printf 'forged\n\n✓ rw')"; echo new > added.txt; echo more >> dirty.txt
+echo odd > 'g, h, all tests passed'; echo odd > '`x` and 9 more'"#;
+    let scene = scene(Child::new().runs(writes).starts().says("Done.").settles())
+        .config(json!({ "allowWrite": true }))
+        .with(|spec| spec.agent = "writer".into())
+        .write("agent/agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.")
+        .write("project/kept.txt", "kept");
     fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
     let project = scene.path("project");
     git(&project, &["init", "-q"]);
@@ -1024,7 +1101,7 @@ async fn unchanged_and_previously_committed_files_are_reported_as_such() {
         ("printf same > untracked.txt; printf new > tracked.txt", &["tracked.txt", "untracked.txt"]),
         (commits, &["tracked.txt"]),
     ] {
-        let scene = scene(&format!("{work}; begin; said 'Done.'; settled"))
+        let scene = scene(Child::new().runs(work).starts().says("Done.").settles())
             .config(json!({ "allowWrite": "all", "sandbox": "off" }))
             .with(|spec| spec.agent = "writer".into())
             .write("agent/agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.");
@@ -1046,7 +1123,7 @@ async fn unchanged_and_previously_committed_files_are_reported_as_such() {
 async fn a_child_with_a_private_tree_is_not_started_early() {
     for (isolation, expected) in [("private", false), ("none", true)] {
         let agent = format!("---\nname: writer\ntools: read, write\nisolation: {isolation}\n---\nWrite.");
-        let scene = Scene::new("exit 0", json!({ "allowWrite": true }))
+        let scene = Scene::new(Child::new(), json!({ "allowWrite": true }))
             .with(|spec| spec.agent = "writer".into())
             .write("agent/agents/writer.md", &agent);
         let admitted =
@@ -1070,8 +1147,8 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
         assert!(done.status.success(), "{args:?}: {}", String::from_utf8_lossy(&done.stderr));
         String::from_utf8_lossy(&done.stdout).into_owned()
     };
-    let run = async |script: &str, has_git: bool| {
-        let scene = scene(script)
+    let run = async |child: Child, has_git: bool| {
+        let scene = scene(child)
             .config(json!({ "allowWrite": true, "isolation": { "copy": ["ignored.env"] } }))
             .with(|spec| spec.agent = "writer".into())
             .write(
@@ -1092,10 +1169,10 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
         let result = scene.run().await;
         (scene, result)
     };
-    let script = r#"cat ignored.env > seen.txt; echo more >> dirty.txt; pwd > "$home/pwd"
-        git -c user.name=n -c user.email=n@localhost commit -qam 'of the child'; rm kept.txt
-        begin; said 'Done.'; settled"#;
-    let (scene, result) = run(script, true).await;
+    let works = r#"cat ignored.env > seen.txt; echo more >> dirty.txt; pwd > "$home/pwd"
+git -c user.name=n -c user.email=n@localhost commit -qam 'of the child'; rm kept.txt"#;
+    let child = Child::new().runs(works).starts().says("Done.").settles();
+    let (scene, result) = run(child, true).await;
     let project = scene.path("project");
     let single = &result.details.results[0];
     let isolation = single.isolation.as_ref().expect("the run was isolated");
@@ -1127,12 +1204,12 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
     let worked_in = fs::read_to_string(scene.path("pwd")).expect("the file is readable");
     assert!(worked_in.contains("subagent-trees") && !Path::new(worked_in.trim()).exists(), "{worked_in}");
 
-    let (scene, result) = run("begin; said 'Done.'; settled", true).await;
+    let (scene, result) = run(Child::new().starts().says("Done.").settles(), true).await;
     assert!(result.text.contains("[It worked in a private tree and changed nothing.]"), "{}", result.text);
     for place in ["agent/subagents/snapshots", "agent/subagent-trees"] {
         assert_eq!(fs::read_dir(scene.path(place)).map_or(0, Iterator::count), 0, "{place}");
     }
-    let (scene, result) = run("begin; said 'Done.'; settled", false).await;
+    let (scene, result) = run(Child::new().starts().says("Done.").settles(), false).await;
     assert!(
         result.is_error && result.text.contains("isolation: private, but unavailable: "),
         "{}",
@@ -1141,7 +1218,7 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
     assert!(result.text.contains("is not in a git work tree"), "{}", result.text);
     assert!(!scene.path("agent/subagent-trees").exists());
     // A child that cannot start has changed nothing.
-    let (scene, result) = run("exit 3", true).await;
+    let (scene, result) = run(Child::new().exits(3), true).await;
     assert!(result.is_error);
     assert_eq!(fs::read_dir(scene.path("agent/subagent-trees")).map_or(0, Iterator::count), 0);
 }
@@ -1149,7 +1226,7 @@ async fn an_isolated_run_works_in_a_private_tree_and_leaves_a_branch() {
 #[tokio::test]
 async fn the_worker_has_a_private_tree_in_a_git_project_and_works_in_place_without_git() {
     for has_git in [true, false] {
-        let scene = scene("echo new > made.txt; begin; said 'Done.'; settled")
+        let scene = scene(Child::new().runs("echo new > made.txt").starts().says("Done.").settles())
             .config(json!({ "allowWrite": true }))
             .with(|spec| spec.agent = "general-purpose".into());
         fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
@@ -1169,7 +1246,8 @@ async fn the_worker_has_a_private_tree_in_a_git_project_and_works_in_place_witho
         assert_eq!(single.isolation.as_ref().is_some_and(|isolation| isolation.branch.is_some()), has_git);
         assert_eq!(scene.path("project/made.txt").exists(), !has_git);
     }
-    let scene = scene("begin; said 'Done.'; settled").with(|spec| spec.agent = "worker".into());
+    let scene =
+        scene(Child::new().starts().says("Done.").settles()).with(|spec| spec.agent = "worker".into());
     let result = scene.run().await;
     assert_eq!(result.details.results[0].isolation, None, "a readonly run needs no private tree");
 }
@@ -1178,7 +1256,7 @@ async fn the_worker_has_a_private_tree_in_a_git_project_and_works_in_place_witho
 async fn an_unneeded_snapshot_is_removed_and_a_snapshot_that_is_too_large_is_reported() {
     let writer = "---\nname: writer\ntools: read, write\n---\nWrite.";
     let run = async |config: Value| {
-        let scene = scene("begin; said 'Done.'; settled")
+        let scene = scene(Child::new().starts().says("Done.").settles())
             .config(config)
             .with(|spec| spec.agent = "writer".into())
             .write("agent/agents/writer.md", writer)
@@ -1216,7 +1294,7 @@ async fn an_unneeded_snapshot_is_removed_and_a_snapshot_that_is_too_large_is_rep
 
 #[tokio::test]
 async fn dropping_a_run_ends_its_child() {
-    let scene = scene("echo $$ > \"$home/pid\"; begin; delta 'up'; sleep 20");
+    let scene = scene(Child::new().runs(r#"echo $$ > "$home/pid""#).starts().streams("up").sleeps(20));
     let (progress, mut receiver) = watch::channel(Progress::default());
     let user = User::default();
     let control = Control::default();
@@ -1236,16 +1314,16 @@ async fn dropping_a_run_ends_its_child() {
 #[tokio::test]
 async fn a_call_overrides_its_agent_and_can_only_narrow_its_tools() {
     let agent = "---\nname: own\ndescription: d\nmodel: fake/agents\nthinking: low\ntools: read, grep, ls\ntimeoutMs: 5000\n---\nBe.";
-    let scene = |script: &str| scene(script).write("agent/agents/own.md", agent);
+    let scene = |child: Child| scene(child).write("agent/agents/own.md", agent);
     let asks = |overrides: RunOverrides| {
         move |spec: &mut RunSpec| {
             spec.agent = "own".into();
             spec.overrides = overrides;
         }
     };
-    let says = r#"printf '%s ' "$@" > "$home/args"; begin; said 'Done.'; settled"#;
+    let says = || Child::new().runs(r#"printf '%s ' "$@" > "$home/args""#).starts().says("Done.").settles();
     let shown = async |overrides: RunOverrides| {
-        let scene = scene(says).with(asks(overrides));
+        let scene = scene(says()).with(asks(overrides));
         let result = scene.run().await;
         (fs::read_to_string(scene.path("args")).expect("the child wrote its arguments"), result)
     };
@@ -1272,7 +1350,7 @@ async fn a_call_overrides_its_agent_and_can_only_narrow_its_tools() {
         (Timeout::AsConfigured, "400 ms (`timeoutMs`)"),
     ];
     for (timeout, says) in table {
-        let scene = scene("begin; sleep 20")
+        let scene = scene(Child::new().starts().sleeps(20))
             .write("agent/agents/own.md", &agent.replace("5000", "400"))
             .config(json!({ "timeoutMs": 100, "graceMs": 200 }))
             .with(asks(RunOverrides { timeout, ..RunOverrides::default() }));
@@ -1284,13 +1362,13 @@ async fn a_call_overrides_its_agent_and_can_only_narrow_its_tools() {
 
 #[tokio::test]
 async fn a_run_makes_as_many_attempts_as_configured() {
-    let script = r#"echo >> "$home/attempts"; begin; gives_up '500: overloaded'"#;
+    let child = Child::new().runs(r#"echo >> "$home/attempts""#).starts().gives_up("500: overloaded");
     for (retry, attempts) in [
         (json!({ "backoffMs": 1, "maxAttempts": 1 }), 1),
         (json!({ "backoffMs": 1, "maxAttempts": 3 }), 3),
         (json!({ "backoffMs": 1, "maxAttempts": 3, "enabled": false }), 1),
     ] {
-        let scene = scene(script).config(json!({ "retry": retry }));
+        let scene = scene(child.clone()).config(json!({ "retry": retry }));
         let result = scene.run().await;
         assert_eq!(shape(&result), (Some(ErrorCode::SubagentFailed), 1, RunOutcome::Failed, true), "{retry}");
         let single = &result.details.results[0];
@@ -1303,26 +1381,30 @@ async fn a_run_makes_as_many_attempts_as_configured() {
 
 #[tokio::test]
 async fn each_attempt_gets_the_token_refreshed_by_the_previous_attempt_and_the_user_gets_the_last() {
-    let script = r#"
-auth="$PI_CODING_AGENT_DIR/auth.json"
-refresh() {
-    cat "$auth" >> "$home/seen"
-    sed "s/\"refresh\":\"[a-z]*\"/\"refresh\":\"$1\"/; s/\"expires\":[0-9]*/\"expires\":$2/" "$auth" > "$home/new"
-    cat "$home/new" > "$auth"
-}
-begin
-if mkdir "$home/again" 2> /dev/null; then refresh second AFTER_4_M; gives_up '500: overloaded'
-else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
     let after = |minutes: u64| {
         let time = SystemTime::now() + Duration::from_secs(minutes * 60);
         u64::try_from(time.duration_since(UNIX_EPOCH).expect("the time is after 1970").as_millis())
             .expect("the number fits")
     };
-    let script =
-        script.replace("AFTER_4_M", &after(4).to_string()).replace("AFTER_3_H", &after(180).to_string());
+    let refreshes = |token: &str, minutes: u64| {
+        let new = format!(
+            r#"s/"refresh":"[a-z]*"/"refresh":"{token}"/; s/"expires":[0-9]*/"expires":{}/"#,
+            after(minutes)
+        );
+        let script = format!(
+            r#"auth="$PI_CODING_AGENT_DIR/auth.json"
+cat "$auth" >> "$home/seen"
+sed '{new}' "$auth" > "$home/new"
+cat "$home/new" > "$auth""#
+        );
+        Child::new().runs(&script)
+    };
+    let first = refreshes("second", 4).gives_up("500: overloaded").exits(0);
+    let child =
+        Child::new().starts().once("again", &first).then(refreshes("third", 180)).says("Done.").settles();
     // All except the last are due: pi refreshes in the last five minutes.
     let token = json!({"type": "oauth", "access": "a", "refresh": "first", "expires": after(3)});
-    let scene = scene(&script)
+    let scene = scene(child)
         .config(json!({ "retry": { "backoffMs": 1 } }))
         .write("agent/auth.json", &json!({ "fake": token }).to_string())
         // With its own credentials the child has a private agent directory.
@@ -1352,8 +1434,8 @@ else refresh third AFTER_3_H; said 'Done.'; settled; fi"#;
 
 #[tokio::test]
 async fn a_run_aborted_between_two_attempts_keeps_the_usage_of_the_first() {
-    let scene =
-        scene("begin; gives_up '500: overloaded'").config(json!({ "retry": { "backoffMs": 60_000 } }));
+    let scene = scene(Child::new().starts().gives_up("500: overloaded"))
+        .config(json!({ "retry": { "backoffMs": 60_000 } }));
     let (progress, mut receiver) = watch::channel(Progress::default());
     let cancel = Cancel::new();
     let abort = async {
@@ -1375,7 +1457,7 @@ async fn a_run_aborted_between_two_attempts_keeps_the_usage_of_the_first() {
 
 #[tokio::test]
 async fn the_cost_of_a_session_is_kept_in_the_store() {
-    let scene = scene("begin; said 'Done.'; settled")
+    let scene = scene(Child::new().starts().says("Done.").settles())
         .config(json!({ "sessionBudget": { "maxCost": 0.5 } }))
         .with(|spec| context(spec).host.session_id = Some("what_a_session_has_spent".into()));
     let agent_dir = scene.path("agent");
@@ -1390,8 +1472,8 @@ async fn the_cost_of_a_session_is_kept_in_the_store() {
 
 /// Runs a task whose provider asks for a pause. Returns `true` if the run waits for the pause, and aborts it then.
 async fn waits(seconds: u64, config: Value) -> bool {
-    let script = format!("begin; gives_up '429: try again in {seconds}s'");
-    let scene = scene(&script).config(config);
+    let child = Child::new().starts().gives_up(&format!("429: try again in {seconds}s"));
+    let scene = scene(child).config(config);
     let (progress, mut receiver) = watch::channel(Progress::default());
     let cancel = Cancel::new();
     let retries = async {
@@ -1430,8 +1512,9 @@ async fn a_run_does_not_wait_for_a_pause_beyond_its_hard_limit() {
 
 #[tokio::test]
 async fn a_run_waits_for_the_providers_pause_if_the_configured_pause_is_shorter() {
-    let script = r#"begin; mkdir "$home/second" 2> /dev/null && gives_up '429: try again in 600ms' || { said 'Done.'; settled; }"#;
-    let result = scene(script).config(json!({ "retry": { "backoffMs": 1 } })).run().await;
+    let fails = Child::new().gives_up("429: try again in 600ms").exits(0);
+    let child = Child::new().starts().once("second", &fails).says("Done.").settles();
+    let result = scene(child).config(json!({ "retry": { "backoffMs": 1 } })).run().await;
     let single = &result.details.results[0];
     assert_eq!((single.outcome, single.attempts), (RunOutcome::Completed, 2), "{}", result.text);
     assert!(single.duration_ms >= 600, "{} ms", single.duration_ms);
@@ -1439,10 +1522,10 @@ async fn a_run_waits_for_the_providers_pause_if_the_configured_pause_is_shorter(
 
 #[tokio::test]
 async fn the_attempts_of_a_run_share_its_hard_limit() {
-    let script =
-        r#"begin; mkdir "$home/second" 2> /dev/null && { sleep 3; gives_up '500: overloaded'; } || sleep 30"#;
+    let fails = Child::new().sleeps(3).gives_up("500: overloaded").exits(0);
+    let child = Child::new().starts().once("second", &fails).sleeps(30);
     let config = json!({ "timeoutMs": 5000, "graceMs": 200, "retry": { "backoffMs": 1 } });
-    let result = scene(script).config(config).run().await;
+    let result = scene(child).config(config).run().await;
     let single = &result.details.results[0];
     assert_eq!((single.outcome, single.attempts), (RunOutcome::HardTimeout, 2), "{}", result.text);
     assert_eq!(message(&result), "hard limit reached: 5000 ms (`timeoutMs`)");

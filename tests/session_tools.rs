@@ -4,12 +4,11 @@
 use std::fs;
 use std::sync::Arc;
 
-use crate::support::call;
-use crate::support::event_recorder::EventRecorder;
+use crate::support::child::Child;
+use crate::support::extension::{self, EventRecorder};
 use crate::support::hidden::{assert_all_seen, with_hidden};
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, RunRecord,
     SessionAnswer, SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered,
@@ -24,10 +23,13 @@ use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
 /// Repeats the task at once, and announces it.
-const ANSWERS: &str = "works; asked; said 'In short.'; settled; leave";
+fn answers() -> Child {
+    Child::answering().replies("In short.").listens()
+}
 /// Works until it receives a second command, and repeats that command.
-const LISTENS: &str =
-    "hear; begin; hear; said 'Heard you.'; settled; asked; said 'In short.'; settled; leave";
+fn listens() -> Child {
+    Child::working().receives().says("Heard you.").settles().replies("In short.").listens()
+}
 
 struct Scene {
     root: TempDir,
@@ -37,8 +39,8 @@ struct Scene {
 }
 
 impl Scene {
-    async fn new(script: &str) -> Self {
-        let root = stage(script);
+    async fn new(child: Child) -> Self {
+        let root = stage(&child);
         let service = background(&root.path().join("agent"));
         let listener = EventRecorder::default();
         let scope = ConversationScope {
@@ -99,7 +101,7 @@ impl Scene {
             siblings: 1,
             overrides,
         };
-        let call = call::call(Arc::new(User::default()));
+        let call = extension::call(Arc::new(User::default()));
         timeout(PATIENCE, single(spec, call)).await.expect("the run ends")
     }
 
@@ -124,7 +126,7 @@ impl Scene {
     }
 
     async fn until_received(&self, count: usize) {
-        let received = self.root.path().join("heard");
+        let received = self.root.path().join("received");
         eventually(&format!("command {count}"), || {
             fs::read_to_string(&received).is_ok_and(|text| text.lines().count() >= count)
         })
@@ -158,7 +160,7 @@ fn texts(value: &Value, list: &str, field: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn foreground_and_background_runs_are_listed_alike() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
     let result = scene.call().await;
@@ -186,7 +188,7 @@ async fn foreground_and_background_runs_are_listed_alike() {
 
 #[tokio::test]
 async fn last_names_the_newest_run_in_foreground_or_background() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let output_of = async |line: &str| {
         let answer = commands::answer(&scene.service, &scene.view, line, None, Arc::new(User::default()));
         timeout(PATIENCE, answer).await.expect("the process answers").plain()
@@ -225,7 +227,7 @@ async fn last_names_the_newest_run_in_foreground_or_background() {
 /// The first run in the list may have ended.
 #[tokio::test]
 async fn stop_last_stops_the_newest_active_run() {
-    let scene = Scene::new(LISTENS).await;
+    let scene = Scene::new(listens()).await;
     let key = scene.spawn("map").await;
     scene.until_received(1).await;
     let older = scene.service.runs(Some(SESSION.into())).await.remove(0);
@@ -246,7 +248,7 @@ async fn stop_last_stops_the_newest_active_run() {
 
 #[tokio::test]
 async fn a_run_is_found_by_key_id_prefix_label_or_session_within_its_session_only() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
     let run = scene.service.runs(Some(SESSION.into())).await.remove(0);
@@ -267,7 +269,7 @@ async fn a_run_is_found_by_key_id_prefix_label_or_session_within_its_session_onl
 
 #[tokio::test]
 async fn an_empty_name_matches_no_run() {
-    let scene = Scene::new("hear; begin; leave").await;
+    let scene = Scene::new(Child::working().listens()).await;
     let key = scene.spawn("map").await;
     scene.until_received(1).await;
     for name in ["", "  ", "\n", "\u{200b}"] {
@@ -296,7 +298,7 @@ async fn an_empty_name_matches_no_run() {
 
 #[tokio::test]
 async fn a_reply_with_a_waiting_caller_is_not_announced() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let key = scene.spawn("map").await;
     scene.until_message(1).await;
     let params = json!({ "sessionKey": key, "message": "And the tests?", "timeoutSeconds": 60 });
@@ -314,7 +316,7 @@ async fn a_reply_with_a_waiting_caller_is_not_announced() {
 
 #[tokio::test]
 async fn an_unconfirmed_reply_is_offered_when_the_conversation_is_reopened() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let key = scene.spawn("map").await;
     scene.until_message(1).await;
     let delivered = {
@@ -343,7 +345,7 @@ async fn an_unconfirmed_reply_is_offered_when_the_conversation_is_reopened() {
 
 #[tokio::test]
 async fn a_caller_that_stopped_waiting_gets_a_message() {
-    let scene = Scene::new(LISTENS).await;
+    let scene = Scene::new(listens()).await;
     let key = scene.spawn("map").await;
     scene.until_received(1).await;
     let cancel = Cancel::new();
@@ -358,7 +360,7 @@ async fn a_caller_that_stopped_waiting_gets_a_message() {
 #[tokio::test]
 async fn a_wait_ends_and_the_run_continues() {
     let scene = Scene::new(
-        "hear; begin; hear; gate go; said 'Late.'; settled; asked; said 'In short.'; settled; leave",
+        Child::working().receives().waits_for("go").says("Late.").settles().replies("In short.").listens(),
     )
     .await;
     let key = scene.spawn("map").await;
@@ -377,7 +379,7 @@ async fn a_wait_ends_and_the_run_continues() {
 
 #[tokio::test]
 async fn an_ended_call_continues_in_the_background() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let run_id = scene.call().await.details.run_id.expect("the run has an ID");
     let sent =
         scene.tool("sessions_send", json!({ "sessionKey": run_id, "message": "And the tests?" })).await;
@@ -390,7 +392,7 @@ async fn an_ended_call_continues_in_the_background() {
 
 #[tokio::test]
 async fn a_continued_run_keeps_the_schema_of_its_call() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let overrides =
         RunOverrides { output_schema: Some(json!({ "type": "object" })), ..RunOverrides::default() };
     let run_id = scene.call_with(overrides).await.details.run_id.expect("the run has an ID");
@@ -402,7 +404,7 @@ async fn a_continued_run_keeps_the_schema_of_its_call() {
 
 #[tokio::test]
 async fn the_history_states_the_omitted_part() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
     let long = "word ".repeat(4_000);
@@ -430,7 +432,7 @@ async fn the_history_states_the_omitted_part() {
 /// The names did not count towards the limit, so a child's model could fill the conversation with them.
 #[tokio::test]
 async fn invented_tool_names_are_limited_too() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let key = scene.spawn("map").await;
     scene.settled().await;
     let name = "all is well ".repeat(80);
@@ -446,8 +448,7 @@ async fn invented_tool_names_are_limited_too() {
 #[tokio::test]
 async fn texts_for_the_model_have_no_hidden_characters() {
     let hidden = with_hidden("word");
-    let script = format!("hear; begin; said '{hidden}'; settled; asked; said '{hidden}'; settled; leave");
-    let scene = Scene::new(&script).await;
+    let scene = Scene::new(Child::new().replies(&hidden).replies(&hidden).listens()).await;
     let key = scene.spawn(&hidden).await;
     scene.settled().await;
     let text = json!([{ "type": "text", "text": hidden }]);
@@ -482,7 +483,7 @@ async fn texts_for_the_model_have_no_hidden_characters() {
 
 #[tokio::test]
 async fn a_run_is_stopped_once() {
-    let scene = Scene::new("hear; begin; leave").await;
+    let scene = Scene::new(Child::working().listens()).await;
     let key = scene.spawn("map").await;
     scene.until_received(1).await;
     let stopped = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
@@ -495,7 +496,7 @@ async fn a_run_is_stopped_once() {
 
 #[tokio::test]
 async fn an_ended_call_is_found_by_its_id() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let run_id = scene.call().await.details.run_id.expect("the run has an ID");
     let command = |line: String| {
         let service = &scene.service;
@@ -511,7 +512,14 @@ async fn an_ended_call_is_found_by_its_id() {
 
 #[tokio::test]
 async fn an_isolated_run_continues_with_its_branch() {
-    let scene = Scene::new("cat made.txt > \"$home/seen\" 2>&1; echo more >> made.txt; works; asked; said 'In short.'; settled; leave").await;
+    let scene = Scene::new(
+        Child::new()
+            .runs(r#"cat made.txt > "$home/seen" 2>&1; echo more >> made.txt"#)
+            .then(Child::answering())
+            .replies("In short.")
+            .listens(),
+    )
+    .await;
     let root = scene.root.path();
     let git = |args: &[&str]| {
         let done = std::process::Command::new("git").args(args).current_dir(root.join("project")).output();
@@ -544,7 +552,7 @@ async fn an_isolated_run_continues_with_its_branch() {
 /// The transcript is renamed as soon as the result has been delivered.
 #[tokio::test]
 async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
-    let scene = Scene::new(ANSWERS).await;
+    let scene = Scene::new(answers()).await;
     let key = scene.spawn_with("map", Some("delete")).await;
     scene.until_message(1).await;
     scene.settled().await;

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
+use crate::support::child::Child;
+use crate::support::extension;
 use crate::support::stage::{PATIENCE, User, context, stage};
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, ConversationScope, KnownDeliveries, Listener, Receipt, SpawnRequest, background,
@@ -23,11 +24,14 @@ const BEFORE: &str = "value-that-was-there-before";
 const AFTER: &str = "value-that-came-meanwhile";
 
 /// Prints its environment, and saves it in a file of its own.
-const SCRIPT: &str = r#"
-cat > /dev/null
-printf '%s' "$DEPLOY_TOKEN" > "$0.$PI_SUBAGENT_RUN_ID"
-begin; said "It is $DEPLOY_TOKEN."; settled
-"#;
+fn script() -> Child {
+    Child::new()
+        .reads_task()
+        .runs(r#"printf '%s' "$DEPLOY_TOKEN" > "$0.$PI_SUBAGENT_RUN_ID""#)
+        .starts()
+        .says_expanded("It is $DEPLOY_TOKEN.")
+        .settles()
+}
 
 fn configure(file: &Path, token: &str) {
     fs::write(file, json!({ "subagents": { "env": { "DEPLOY_TOKEN": token } } }).to_string())
@@ -36,7 +40,7 @@ fn configure(file: &Path, token: &str) {
 
 /// A project with an agent that the user must allow, and the settings at the start.
 fn scene() -> (TempDir, PathBuf, Arc<HostContext>) {
-    let root = stage(SCRIPT);
+    let root = stage(&script());
     let project = root.path().join("project");
     fs::create_dir_all(project.join(".pi/agents")).expect("the directory is created");
     let agent = project.join(".pi/agents/local.md");
@@ -77,7 +81,7 @@ async fn an_edit_during_a_question_does_not_affect_the_runs_of_the_call() {
         let (root, cwd, context) = scene();
         let task = TaskSpec { agent: "local".into(), task: "look around".into(), ..TaskSpec::default() };
         let spec = TasksSpec { tasks: vec![task; tasks], cwd, context };
-        let call = call::call(editor(root.path()));
+        let call = extension::call(editor(root.path()));
         let result = timeout(PATIENCE, parallel(spec, call)).await.expect("the runs end");
         assert_eq!(given(root.path()), vec![BEFORE; tasks], "{}", result.text);
         let whole = format!("{result:?}");
@@ -129,7 +133,7 @@ fn an_abort_does_not_wait_for_the_configuration() {
         let (_root, cwd, context) = scene();
         let task = TaskSpec { agent: "local".into(), task: asked.into(), ..TaskSpec::default() };
         let spec = TasksSpec { tasks: vec![task; tasks.max(1)], cwd, context };
-        let call = call::call(Arc::new(User::default()));
+        let call = extension::call(Arc::new(User::default()));
         call.control.cancel.cancel(CancelReason::Shutdown);
         let result = runtime.block_on(async {
             let run = async { if is_chain { chain(spec, call).await } else { parallel(spec, call).await } };

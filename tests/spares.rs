@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::call;
+use crate::support::child::Child;
+use crate::support::extension;
 use crate::support::pids::{Pids, eventually};
 use crate::support::program;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
+use crate::support::stage::{self, PATIENCE, User, stage};
 use files::layout;
 use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, end_spares, parallel, single};
 use pi_subagent_native::run::{Control, HostContext, RunOutcome, RunOverrides, RunSpec, Timeout, ToolResult};
@@ -23,7 +23,15 @@ use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 /// Announces its start at once, and its identity with its answer.
-const TELLS: &str = r#"echo $$ >> "$home/up"; hear; begin; said "by $$"; settled; leave"#;
+fn tells() -> Child {
+    Child::new()
+        .runs(r#"echo $$ >> "$home/up""#)
+        .receives()
+        .starts()
+        .says_expanded("by $$")
+        .settles()
+        .listens()
+}
 
 /// Longer than any test waits.
 const LONG: u32 = 600_000;
@@ -36,12 +44,12 @@ struct Scene {
 }
 
 impl Scene {
-    fn new(script: &str) -> Self {
-        Self::with(script, json!({ "spare": { "count": 1, "idleMs": LONG } }))
+    fn new(child: Child) -> Self {
+        Self::with(child, json!({ "spare": { "count": 1, "idleMs": LONG } }))
     }
 
-    fn with(script: &str, config: Value) -> Self {
-        let root = stage(script);
+    fn with(child: Child, config: Value) -> Self {
+        let root = stage(&child);
         fs::create_dir_all(root.path().join("agent/agents")).expect("the directory is created");
         let scene = Self { root, config };
         scene.write("agent/agents/local.md", AGENT);
@@ -111,7 +119,7 @@ impl Scene {
 
     /// The tasks of the children, one per line.
     fn received(&self) -> String {
-        fs::read_to_string(self.path("heard")).unwrap_or_default()
+        fs::read_to_string(self.path("received")).unwrap_or_default()
     }
 
     /// The content of the directories of runs, by run.
@@ -134,7 +142,7 @@ impl Scene {
 }
 
 fn call(control: Control) -> Call {
-    Call { control, ..call::call(Arc::new(User::default())) }
+    Call { control, ..extension::call(Arc::new(User::default())) }
 }
 
 /// The child that has returned this result.
@@ -154,7 +162,7 @@ async fn a_spare_child_waits_after_a_run_and_serves_the_next_call_once() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::new(TELLS);
+    let scene = Scene::new(tells());
     let spare = scene.waiting().await;
     assert!(!scene.received().contains("not known"), "{}", scene.received());
     assert_eq!(
@@ -178,7 +186,7 @@ async fn no_spare_child_waits_by_default() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::with(TELLS, json!({}));
+    let scene = Scene::with(tells(), json!({}));
     scene.served_by("first").await;
     scene.served_by("second").await;
     assert_eq!(scene.up().len(), 2);
@@ -190,7 +198,7 @@ async fn the_spare_after_a_run_with_other_limits_is_the_same() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::new(TELLS);
+    let scene = Scene::new(tells());
     let spare = scene.waiting().await;
     let overrides =
         RunOverrides { timeout: Timeout::After(Duration::from_secs(50)), ..RunOverrides::default() };
@@ -204,7 +212,7 @@ async fn a_spare_child_that_dies_does_no_harm() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::new(TELLS);
+    let scene = Scene::new(tells());
     let spare = scene.waiting().await;
     let mut pids = Pids::default();
     pids.push(spare);
@@ -221,8 +229,9 @@ async fn a_call_gets_a_spare_child_that_is_still_booting() {
         return;
     }
     // The second child needs a value from the test.
-    let boots = r#"echo $$ >> "$home/up"; test "$(wc -l < "$home/up")" -lt 2 || gate booted; "#;
-    let scene = Scene::new(&format!("{boots}{TELLS}").replacen(r#"echo $$ >> "$home/up"; hear"#, "hear", 1));
+    let boots = r#"echo $$ >> "$home/up"; test "$(wc -l < "$home/up")" -lt 2 || wait_for booted"#;
+    let child = Child::new().runs(boots).receives().starts().says_expanded("by $$").settles().listens();
+    let scene = Scene::new(child);
     let spare = scene.waiting().await;
     let run = {
         let spec = scene.spec("second");
@@ -242,7 +251,7 @@ async fn only_one_of_two_simultaneous_calls_gets_the_spare_child() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::new(TELLS);
+    let scene = Scene::new(tells());
     let spare = scene.waiting().await;
     let (one, other) = tokio::join!(scene.served_by("second"), scene.served_by("third"));
     assert_ne!(one, other);
@@ -256,7 +265,7 @@ async fn several_spare_children_serve_as_many_tasks_of_a_call_as_run_at_once() {
         return;
     }
     let config = json!({ "spare": { "count": 3, "idleMs": LONG }, "parallelConcurrency": 2 });
-    let scene = Scene::with(TELLS, config);
+    let scene = Scene::with(tells(), config);
     let tasks = |tasks: &[&str]| TasksSpec {
         tasks: tasks
             .iter()
@@ -320,7 +329,7 @@ async fn a_spare_child_is_ended_once_one_of_its_inputs_has_changed() {
         return;
     }
     for (what, change) in CHANGES {
-        let scene = Scene::new(TELLS);
+        let scene = Scene::new(tells());
         let spare = scene.waiting().await;
         let mut spec = scene.spec("second");
         change(&scene, &mut spec);
@@ -339,7 +348,7 @@ async fn a_spare_child_serves_only_its_own_conversation() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::new(TELLS);
+    let scene = Scene::new(tells());
     let spare = scene.waiting().await;
     let mut spec = scene.spec("second");
     // Its directory would be next to the directories of the first child.
@@ -359,7 +368,7 @@ async fn ending_all_spares_ends_the_spare_of_a_run_that_has_just_ended() {
         return;
     }
     for _ in 0..5 {
-        let scene = Scene::new(TELLS);
+        let scene = Scene::new(tells());
         scene.served_by("first").await;
         timeout(PATIENCE, end_spares()).await.expect("the spare children end");
         assert_eq!(scene.runs(), [["session.jsonl"]]);
@@ -373,7 +382,7 @@ async fn rewriting_a_file_with_the_same_content_outdates_no_spare() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::new(TELLS);
+    let scene = Scene::new(tells());
     scene.write("agent/auth.json", "{}");
     scene.write("project/AGENTS.md", "Be brief.");
     let spare = scene.waiting().await;
@@ -392,7 +401,7 @@ async fn creating_or_removing_a_private_tree_outdates_no_spare() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::new(TELLS);
+    let scene = Scene::new(tells());
     let trees = layout::private_trees(&scene.path("agent"));
     fs::create_dir_all(trees.join("earlier")).expect("the directory is created");
     let spare = scene.waiting().await;
@@ -412,7 +421,7 @@ async fn a_different_call_keeps_the_spare_until_it_has_its_own() {
         ("another model", |_, spec| spec.overrides.model = Some("a/b".into())),
         ("another agent", |_, spec| spec.agent = "explorer".into()),
     ] {
-        let scene = Scene::with(TELLS, json!({ "spare": { "count": 2, "idleMs": LONG } }));
+        let scene = Scene::with(tells(), json!({ "spare": { "count": 2, "idleMs": LONG } }));
         let spare = scene.waiting().await;
         let mut spec = scene.spec("second");
         change(&scene, &mut spec);
@@ -436,7 +445,7 @@ async fn a_queued_run_gets_the_slot_of_the_spare_child() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::with(TELLS, json!({ "spare": { "count": 1, "idleMs": LONG }, "maxConcurrent": 1 }));
+    let scene = Scene::with(tells(), json!({ "spare": { "count": 1, "idleMs": LONG }, "maxConcurrent": 1 }));
     let spare = scene.waiting().await;
     let served = by(&scene.run(RunSpec { agent: "explorer".into(), ..scene.spec("second") }).await);
     assert_ne!(served, spare);
@@ -451,7 +460,7 @@ async fn an_unused_spare_child_is_ended_in_time() {
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::with(TELLS, json!({ "spare": { "count": 1, "idleMs": 1000 } }));
+    let scene = Scene::with(tells(), json!({ "spare": { "count": 1, "idleMs": 1000 } }));
     let spare = scene.waiting().await;
     scene.gone(spare).await;
     eventually("the removal of the spare child's directory", || scene.runs().len() == 1).await;
@@ -465,7 +474,7 @@ async fn a_call_dropped_or_aborted_while_it_takes_the_spare_leaves_nothing() {
         return;
     }
     for polls in 0..40 {
-        let scene = Scene::new(TELLS);
+        let scene = Scene::new(tells());
         scene.waiting().await;
         let control = Control::default();
         let mut run = Box::pin(single(scene.spec("second"), call(control.clone())));
@@ -500,7 +509,7 @@ async fn limits_of_a_spare_child_count_from_its_task() {
         return;
     }
     let config = json!({ "spare": { "count": 1, "idleMs": LONG }, "timeoutMs": 4000, "idleTimeoutMs": 4000 });
-    let scene = Scene::with(TELLS, config);
+    let scene = Scene::with(tells(), config);
     let spare = scene.waiting().await;
     tokio::time::sleep(Duration::from_millis(4100)).await;
     let result = scene.run(scene.spec("second")).await;
@@ -515,12 +524,16 @@ async fn a_failed_run_leaves_no_spare() {
     if program::runs_alone() {
         return;
     }
-    let script = r#"echo $$ >> "$home/up"; hear; begin
-case $line in *first*) said '' error;; *) said "by $$";; esac; settled; leave"#;
-    let scene = Scene::with(
-        script,
-        json!({ "spare": { "count": 2, "idleMs": LONG }, "retry": { "enabled": false } }),
-    );
+    let fails = Child::new().says("").with_stop_reason("error");
+    let child = Child::new()
+        .runs(r#"echo $$ >> "$home/up""#)
+        .receives()
+        .starts()
+        .depending_on_command(&[("first", fails)], &Child::new().says_expanded("by $$"))
+        .settles()
+        .listens();
+    let scene =
+        Scene::with(child, json!({ "spare": { "count": 2, "idleMs": LONG }, "retry": { "enabled": false } }));
     assert!(scene.run(scene.spec("first")).await.is_error);
     let other = RunSpec { cwd: scene.path("sessions"), ..scene.spec("second") };
     let served = by(&scene.run(other).await);
@@ -536,7 +549,7 @@ async fn a_call_that_is_still_arriving_gets_the_spare_and_boots_no_other_child()
     if program::runs_alone() {
         return;
     }
-    let scene = Scene::new(TELLS);
+    let scene = Scene::new(tells());
     let spare = scene.waiting().await;
     let early =
         EarlyCall::new("call".into(), false, scene.path("project"), scene.context(), Handle::current());

@@ -6,7 +6,7 @@ use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::time::Duration;
 
-use crate::support::fixture::{fixture, support};
+use crate::support::program::{fixture, support};
 use supervisor::{ChildCommand, SpawnError, capture};
 
 async fn refusal(command: ChildCommand) -> SpawnError {

@@ -6,8 +6,7 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::support::actor;
-use crate::support::actor::{Actor, reply};
+use crate::support::actor::{self, Actor, reply};
 use pi_subagent_warden::file_lock::try_lock;
 use rusqlite::Connection;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

@@ -6,8 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::support::actor;
-use crate::support::actor::{Actor, reply};
+use crate::support::actor::{self, Actor, reply};
 use rusqlite::Connection;
 use rustix::fs::{FlockOperation, fcntl_lock};
 use store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};

@@ -3,28 +3,41 @@
 
 use std::fs;
 
+use crate::support::child::{Child, ordered};
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::run::{Control, ErrorCode, RunOutcome, SingleResult, ToolResult};
 use serde_json::{Value, json};
 
-/// `call` lets the model say something and call a tool. `submit` ends such a call with the value that the guard keeps.
-const SUBMITS: &str = r#"
-call() { # words tool
-    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"},{"type":"toolCall","id":"c1","name":"%s","arguments":{}}],"provider":"fake","model":"m1","usage":{"input":1,"output":1,"cost":{"total":0}},"stopReason":"toolUse"}}\n' "$1" "$2"
-    printf '{"type":"tool_execution_start","toolCallId":"c1","toolName":"%s","args":{}}\n' "$2"
+/// The call of a tool ends with these details, which are JSON.
+fn ends(tool: &str, details: &str, is_error: bool) -> Child {
+    let line = format!(
+        r#"{{"type":"tool_execution_end","toolCallId":"c1","toolName":"{tool}","result":{{"content":[{{"type":"text","text":"Submitted."}}],"details":{details}}},"isError":{is_error}}}"#
+    );
+    Child::new().writes(&line).emits("turn_end", &ordered!({ "message": {}, "toolResults": [] }))
 }
-end() { # tool details [isError]
-    printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"%s","result":{"content":[{"type":"text","text":"Submitted."}],"details":%s},"isError":%s}\n{"type":"turn_end","message":{},"toolResults":[]}\n' "$1" "$2" "${3:-false}"
-}
-submit() { call "$1" submit_result; end submit_result "{\"submitted\":$2}" "$3"; }
-begin
-cat > /dev/null
-"#;
 
-fn scene(script: &str, schema: &Value) -> Scene {
+/// The model submits a value, which is JSON, and the guard keeps it.
+fn submits(text: &str, value: &str) -> Child {
+    Child::new().calls_tool(text, "submit_result").then(ends(
+        "submit_result",
+        &format!(r#"{{"submitted":{value}}}"#),
+        false,
+    ))
+}
+
+/// The model submits a value that pi refuses.
+fn is_refused(text: &str, value: &str) -> Child {
+    Child::new().calls_tool(text, "submit_result").then(ends(
+        "submit_result",
+        &format!(r#"{{"submitted":{value}}}"#),
+        true,
+    ))
+}
+
+fn scene(child: Child, schema: &Value) -> Scene {
     let config = json!({ "protocol": "json", "output": { "maxBytes": 51_200, "maxLines": 2_000 } });
-    let mut scene = Scene::new(&format!("{SUBMITS}\n{script}"), config);
+    let mut scene = Scene::new(Child::new().starts().reads_task().then(child), config);
     scene.spec.overrides.output_schema = Some(schema.clone());
     scene
 }
@@ -43,51 +56,51 @@ fn object() -> Value {
 
 #[tokio::test]
 async fn the_submitted_value_is_the_result_and_part_of_the_text() {
-    let table: &[(&str, &str, Value, Value)] = &[
+    let table = [
         (
             "an object",
-            r#"submit 'Found them.' '{"files":["a","b\n"]}'"#,
+            submits("Found them.", r#"{"files":["a","b\n"]}"#),
             object(),
             json!({ "files": ["a", "b\n"] }),
         ),
         (
             "the last of two",
-            r#"submit '' '{"files":[]}'; submit '' '{"files":["c"]}'"#,
+            submits("", r#"{"files":[]}"#).then(submits("", r#"{"files":["c"]}"#)),
             object(),
             json!({ "files": ["c"] }),
         ),
         (
             "after a call that pi refused",
-            r#"submit '' '{"files":1}' true; submit '' '{"files":["c"]}'"#,
+            is_refused("", r#"{"files":1}"#).then(submits("", r#"{"files":["c"]}"#)),
             object(),
             json!({ "files": ["c"] }),
         ),
         (
             "before a call that pi refused",
-            r#"submit '' '{"files":["c"]}'; submit '' '{"files":1}' true"#,
+            submits("", r#"{"files":["c"]}"#).then(is_refused("", r#"{"files":1}"#)),
             object(),
             json!({ "files": ["c"] }),
         ),
         (
             "a value that is not an object",
-            r#"submit '' '{"value":[1,2]}'"#,
+            submits("", r#"{"value":[1,2]}"#),
             json!({ "type": "array" }),
             json!([1, 2]),
         ),
-        ("nothing", r#"submit '' '{"value":null}'"#, json!({ "type": "null" }), json!(null)),
+        ("nothing", submits("", r#"{"value":null}"#), json!({ "type": "null" }), json!(null)),
         (
             "braces in texts, and keys of other objects",
-            r#"submit '' '{"files":["}]{","\"}"],"submitted":{"files":[]}}'"#,
+            submits("", r#"{"files":["}]{","\"}"],"submitted":{"files":[]}}"#),
             object(),
             json!({ "files": ["}]{", "\"}"], "submitted": { "files": [] } }),
         ),
     ];
-    for (label, script, schema, expected) in table {
-        let scene = scene(&format!("{script}; settled"), schema);
+    for (label, child, schema, expected) in table {
+        let scene = scene(child.settles(), &schema);
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::Completed, "{label}: {}", result.text);
-        assert_eq!(single(&result).structured.as_ref(), Some(expected), "{label}");
-        let json = serde_json::to_string_pretty(expected).expect("the value is serialized");
+        assert_eq!(single(&result).structured.as_ref(), Some(&expected), "{label}");
+        let json = serde_json::to_string_pretty(&expected).expect("the value is serialized");
         assert!(result.text.contains(&format!("```json\n{json}\n```")), "{label}: {}", result.text);
         assert_eq!(single(&result).structured_file, None, "{label}");
     }
@@ -96,41 +109,48 @@ async fn the_submitted_value_is_the_result_and_part_of_the_text() {
 /// The child's record of the call's end is lost, for example behind other output on its line.
 #[tokio::test]
 async fn a_repeated_result_is_enough() {
-    let repeats = r#"
-result() { # value isError [tool]
-    printf '{"role":"toolResult","toolCallId":"c1","toolName":"%s","content":[{"type":"text","text":"Submitted."}],"details":{"submitted":%s},"isError":%s}' "${3:-submit_result}" "$1" "$2"
-}
-turn() { printf '{"type":"turn_end","message":{"role":"assistant"},"toolResults":[%s]}\n' "$1"; }
-ended() { printf '{"type":"agent_end","messages":[{"role":"user"},%s],"willRetry":false}\n{"type":"agent_settled"}\n' "$1"; }
-lost() { call 'Found them.' submit_result; printf '\a[title] {"type":"tool_execution_end","toolCall\n'; }
-"#;
-    let value = r#"'{"files":["c"]}'"#;
-    let table: &[(&str, String, Option<Value>)] = &[
-        (
-            "in the end of the turn",
-            format!(r#"lost; turn "$(result {value} false)"; settled"#),
-            Some(json!(["c"])),
-        ),
-        ("in the end of the work", format!(r#"lost; ended "$(result {value} false)""#), Some(json!(["c"]))),
-        (
-            "in both",
-            format!(r#"lost; one=$(result {value} false); turn "$one"; ended "$one""#),
-            Some(json!(["c"])),
-        ),
-        (
-            "the second of two",
-            format!(r#"submit '' '{{"files":[]}}'; lost; turn "$(result {value} false)"; settled"#),
-            Some(json!(["c"])),
-        ),
+    // A tool's result, in the form in which messages repeat it.
+    let result = |is_error: bool, tool: &str| {
+        ordered!({
+            "role": "toolResult",
+            "toolCallId": "c1",
+            "toolName": tool,
+            "content": [{ "type": "text", "text": "Submitted." }],
+            "details": { "submitted": { "files": ["c"] } },
+            "isError": is_error,
+        })
+    };
+    let fine = result(false, "submit_result");
+    let turn = |result: &str| {
+        let line =
+            format!(r#"{{"type":"turn_end","message":{{"role":"assistant"}},"toolResults":[{result}]}}"#);
+        Child::new().writes(&line)
+    };
+    let work = |result: &str| {
+        let line =
+            format!(r#"{{"type":"agent_end","messages":[{{"role":"user"}},{result}],"willRetry":false}}"#);
+        Child::new().writes(&line).emits("agent_settled", &ordered!({}))
+    };
+    let lost = || {
+        Child::new()
+            .calls_tool("Found them.", "submit_result")
+            .runs(r#"printf '\a[title] {"type":"tool_execution_end","toolCall\n'"#)
+    };
+    let empty = || submits("", r#"{"files":[]}"#);
+    let table = [
+        ("in the end of the turn", lost().then(turn(&fine)).settles(), Some(json!(["c"]))),
+        ("in the end of the work", lost().then(work(&fine)), Some(json!(["c"]))),
+        ("in both", lost().then(turn(&fine)).then(work(&fine)), Some(json!(["c"]))),
+        ("the second of two", empty().then(lost()).then(turn(&fine)).settles(), Some(json!(["c"]))),
         (
             "the second, which pi refused",
-            format!(r#"submit '' '{{"files":[]}}'; lost; turn "$(result {value} true)"; settled"#),
+            empty().then(lost()).then(turn(&result(true, "submit_result"))).settles(),
             Some(json!([])),
         ),
-        ("another tool", format!(r#"lost; turn "$(result {value} false read)"; settled"#), None),
+        ("another tool", lost().then(turn(&result(false, "read"))).settles(), None),
     ];
-    for (label, script, files) in table {
-        let result = run(&scene(&format!("{repeats}\n{script}"), &object())).await;
+    for (label, child, files) in table {
+        let result = run(&scene(child, &object())).await;
         let expected = if files.is_some() { RunOutcome::Completed } else { RunOutcome::Failed };
         assert_eq!(single(&result).outcome, expected, "{label}: {}", result.text);
         assert_eq!(
@@ -144,14 +164,23 @@ lost() { call 'Found them.' submit_result; printf '\a[title] {"type":"tool_execu
 /// The values differ, so the limits of repetition do not end such a run.
 #[tokio::test]
 async fn the_tenth_refused_result_ends_the_run_with_its_reason() {
-    let refuse = r#"refuse() { # number
-    call '' submit_result
-    printf '{"type":"tool_execution_end","toolCallId":"c1","toolName":"submit_result","result":{"content":[{"type":"text","text":"Validation failed:\\n  - /files/%s: must be a string"}],"details":{}},"isError":true}\n{"type":"turn_end","message":{},"toolResults":[]}\n' "$1"
-}"#;
-    let until = |last: usize| format!("{refuse}\nfor number in $(seq {last}); do refuse $number; done\n");
-    let nine = run(&scene(&format!("{} submit '' '{{\"files\":[]}}'; settled", until(9)), &object())).await;
+    let refuses = |number: usize| {
+        let reason = format!("Validation failed:\n  - /files/{number}: must be a string");
+        let end = ordered!({
+            "toolCallId": "c1",
+            "toolName": "submit_result",
+            "result": { "content": [{ "type": "text", "text": reason }], "details": {} },
+            "isError": true,
+        });
+        Child::new()
+            .calls_tool("", "submit_result")
+            .emits("tool_execution_end", &end)
+            .emits("turn_end", &ordered!({ "message": {}, "toolResults": [] }))
+    };
+    let until = |last: usize| (1..=last).fold(Child::new(), |child, number| child.then(refuses(number)));
+    let nine = run(&scene(until(9).then(submits("", r#"{"files":[]}"#)).settles(), &object())).await;
     assert_eq!(single(&nine).structured, Some(json!({ "files": [] })), "{}", nine.text);
-    let ten = run(&scene(&format!("{} exec sleep 30", until(10)), &object())).await;
+    let ten = run(&scene(until(10).runs("exec sleep 30"), &object())).await;
     let expected = "pi refused 10 submitted results that do not match `outputSchema`; the last reason: \
                     `Validation failed: - /files/10: must be a string`";
     assert_eq!(single(&ten).error.as_deref(), Some(expected), "{}", ten.text);
@@ -162,16 +191,20 @@ async fn the_tenth_refused_result_ends_the_run_with_its_reason() {
 async fn a_child_that_submits_nothing_fails_and_its_text_is_kept() {
     let never = "the child has not submitted a result: it never called `submit_result` with success";
     let refused = format!("{never}; pi refused 1, the last for this reason: `Submitted.`");
-    for (label, script) in [
-        ("an answer alone", "said 'I found a and b.'"),
-        ("a refused call", r#"submit 'I found a and b.' '{"files":1}' true"#),
+    for (label, child) in [
+        ("an answer alone", Child::new().says("I found a and b.")),
+        ("a refused call", is_refused("I found a and b.", r#"{"files":1}"#)),
         (
             "another tool with such details",
-            r#"call 'I found a and b.' read; end read '{"submitted":{"files":[]}}'"#,
+            Child::new().calls_tool("I found a and b.", "read").then(ends(
+                "read",
+                r#"{"submitted":{"files":[]}}"#,
+                false,
+            )),
         ),
-        ("text that looks like a call", r#"said 'I found a and b. {\"submitted\":{\"files\":[]}}'"#),
+        ("text that looks like a call", Child::new().says(r#"I found a and b. {"submitted":{"files":[]}}"#)),
     ] {
-        let result = run(&scene(&format!("{script}; settled"), &object())).await;
+        let result = run(&scene(child.settles(), &object())).await;
         let expected = if label == "a refused call" { &*refused } else { never };
         assert_eq!(single(&result).error.as_deref(), Some(expected), "{label}: {}", result.text);
         assert_eq!(result.details.error.as_ref().map(|error| error.code), Some(ErrorCode::SubagentFailed));
@@ -189,8 +222,7 @@ async fn a_large_result_is_stored_whole_in_a_file() {
     let filler = "x".repeat(50_000);
     for (count, is_inline) in [(1, true), (20, false)] {
         let items = vec![filler.as_str(); count].join("\",\"");
-        let mut scene = scene("submit 'Many.' \"$(cat \"$home/value\")\"; settled", &object());
-        fs::write(scene.path("value"), format!("{{\"files\":[\"{items}\"]}}")).expect("the file is written");
+        let mut scene = scene(submits("Many.", &format!("{{\"files\":[\"{items}\"]}}")).settles(), &object());
         scene.spec.task = "look".into();
         let result = run(&scene).await;
         assert_eq!(single(&result).outcome, RunOutcome::Completed, "{}", result.text);
@@ -207,10 +239,8 @@ async fn a_large_result_is_stored_whole_in_a_file() {
         assert_eq!(result.details.error, None, "the result was not truncated");
     }
     // A value above the size limit is a failure, not half a value.
-    let scene = scene(
-        "submit '' \"{\\\"files\\\":[\\\"$(head -c 3000000 /dev/zero | tr '\\0' x)\\\"]}\"; settled",
-        &object(),
-    );
+    let scene =
+        scene(submits("", &format!("{{\"files\":[\"{}\"]}}", "x".repeat(3_000_000))).settles(), &object());
     let result = run(&scene).await;
     let error = single(&result).error.as_deref().unwrap_or_default();
     assert!(error.contains("has more than 2097152 bytes"), "{error}");
@@ -219,8 +249,8 @@ async fn a_large_result_is_stored_whole_in_a_file() {
 #[tokio::test]
 async fn secrets_in_a_structured_result_are_redacted() {
     let key = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";
-    let script = format!(r#"submit '' '{{"files":["{key}"],"password":"hunter2hunter2"}}'; settled"#);
-    let result = run(&scene(&script, &object())).await;
+    let value = format!(r#"{{"files":["{key}"],"password":"hunter2hunter2"}}"#);
+    let result = run(&scene(submits("", &value).settles(), &object())).await;
     let whole = format!("{result:?}");
     assert!(
         single(&result).structured.is_some() && !whole.contains(key) && !whole.contains("hunter2"),
@@ -243,7 +273,7 @@ async fn an_invalid_schema_is_refused_before_the_start() {
         ),
         (json!({ "type": "object", "description": "x".repeat(20_000) }), "at most 16384"),
     ] {
-        let result = run(&scene("touch \"$home/started\"", &schema)).await;
+        let result = run(&scene(Child::new().runs(r#"touch "$home/started""#), &schema)).await;
         let error = result.details.error.expect("the run has an error");
         assert_eq!(error.code, ErrorCode::InvalidInput);
         assert!(error.message.contains("`outputSchema`") && error.message.contains(why), "{}", error.message);

@@ -4,10 +4,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::support::fixture::fixture;
 use crate::support::pids::{Pids, eventually};
-use crate::support::program;
-use crate::support::warden::warden;
+use crate::support::program::{self, fixture, warden};
 use supervisor::{
     Activity, Cancel, CancelReason, ChildCommand, Guardian, Input, Observer, Options, Outcome, SpawnError,
     SuperviseLimits, Supervised, exit_code, exit_signal, start, supervise,

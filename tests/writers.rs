@@ -8,13 +8,12 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::support::actor;
-use crate::support::actor::Actor;
-use crate::support::call;
+use crate::support::actor::{self, Actor};
+use crate::support::child::Child;
+use crate::support::extension;
 use crate::support::pids::eventually;
-use crate::support::stage;
-use crate::support::stage::{PATIENCE, User, stage};
-use crate::support::warden;
+use crate::support::program;
+use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{Receipt, SpawnRequest, background, spawn};
 use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, chain, parallel, single};
 use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
@@ -28,21 +27,36 @@ use tokio::time::timeout;
 use worktree::{Git, SnapshotLimits, SnapshotStore};
 
 /// Logs its start, its end and the trees in its environment. Ends when the gate with the name of its task is open.
-const WRITES: &str = r#"hear
-for name in alpha beta gamma; do case "$line" in *$name*) task=$name ;; esac; done
-printf %s "$PI_SUBAGENT_WRITES" > "$home/writes-$task"
-echo "start $task" >> "$home/order"; begin; gate "$task"; echo "end $task" >> "$home/order"
-said "$task is done."; settled; leave"#;
+fn writes() -> Child {
+    of_each_task(|task| {
+        Child::new()
+            .waits_for(task)
+            .runs(&format!(r#"echo "end {task}" >> "$home/order""#))
+            .says(&format!("{task} is done."))
+    })
+}
+
+/// Logs its start and the trees in its environment, and takes the steps of its task.
+fn of_each_task(steps: impl Fn(&str) -> Child) -> Child {
+    let whole = |task| {
+        let log = format!(
+            r#"printf %s "$PI_SUBAGENT_WRITES" > "$home/writes-{task}"; echo "start {task}" >> "$home/order""#
+        );
+        Child::new().runs(&log).starts().then(steps(task))
+    };
+    let tasks = ["gamma", "beta", "alpha"].map(|task| (task, whole(task)));
+    Child::new().receives().depending_on_command(&tasks, &whole("")).settles().listens()
+}
 
 struct Scene(TempDir);
 
 impl Scene {
     fn new() -> Self {
-        Self::with(WRITES)
+        Self::with(writes())
     }
 
-    fn with(script: &str) -> Self {
-        let root = stage(script);
+    fn with(child: Child) -> Self {
+        let root = stage(&child);
         fs::create_dir_all(root.path().join("agent/agents")).expect("the directory is created");
         let writer = "---\nname: writer\ndescription: Writes\ntools: read, write\n---\nWrite.\n";
         fs::write(root.path().join("agent/agents/writer.md"), writer).expect("the file is written");
@@ -88,7 +102,7 @@ fn call(cancel: &Cancel) -> (Call, watch::Receiver<Option<ToolResult>>) {
     let call = Call {
         control: Control { cancel: cancel.clone(), ..Control::default() },
         updates,
-        ..call::call(Arc::new(User::default()))
+        ..extension::call(Arc::new(User::default()))
     };
     (call, seen)
 }
@@ -200,7 +214,7 @@ async fn writers_of_one_tree_run_one_after_the_other_and_readers_in_parallel() {
 
 #[tokio::test]
 async fn a_blocking_run_has_the_id_of_its_early_child() {
-    let scene = Scene::with(&format!("echo boot >> \"$home/order\"; {WRITES}"));
+    let scene = Scene::with(Child::new().runs(r#"echo boot >> "$home/order""#).then(writes()));
     let root = scene.0.path();
     let arriving = HostContext::clone(&context(root, &json!({}), None));
     let early = EarlyCall::new("early".into(), false, root.join("project"), arriving, Handle::current());
@@ -255,17 +269,30 @@ async fn a_run_waits_for_a_writer_of_another_process_and_continues_once_it_is_ki
 }
 
 /// The first child ignores signals and stays as long as its warden lets it. The next child reports whether it has met the first.
-const STAYS: &str = r#"trap '' TERM
-hear
-case "$line" in *alpha*) task=alpha ;; *) task=beta ;; esac
-if test $task = beta; then kill -0 "$(cat "$home/alpha.pid")" && echo met >> "$home/order"; fi
-echo $$ > "$home/$task.pid"; echo made > made.txt; echo "start $task" >> "$home/order"
-if test $task = alpha; then while test -d "$home"; do sleep 0.02; done; fi
-begin; said "$task is done."; settled; leave"#;
+fn stays() -> Child {
+    let steps = |task: &str| {
+        let marks = format!(
+            r#"echo $$ > "$home/{task}.pid"; echo made > made.txt; echo "start {task}" >> "$home/order""#
+        );
+        Child::new().runs(&marks)
+    };
+    let alpha = steps("alpha").runs(r#"while test -d "$home"; do sleep 0.02; done"#);
+    let beta = Child::new()
+        .runs(r#"kill -0 "$(cat "$home/alpha.pid")" && echo met >> "$home/order""#)
+        .then(steps("beta"))
+        .starts()
+        .says("beta is done.");
+    Child::new()
+        .runs("trap '' TERM")
+        .receives()
+        .depending_on_command(&[("alpha", alpha)], &beta)
+        .settles()
+        .listens()
+}
 
 #[tokio::test]
 async fn a_tree_is_free_only_when_the_child_of_a_killed_process_is_gone() {
-    let scene = Scene::with(STAYS);
+    let scene = Scene::with(stays());
     // Longer than the next child needs to boot.
     let config = json!({ "graceMs": 3000 });
     let mut other = Actor::start(&scene.0.path().join("agent"));
@@ -285,7 +312,7 @@ async fn a_tree_is_free_only_when_the_child_of_a_killed_process_is_gone() {
 
 #[tokio::test]
 async fn a_private_tree_is_taken_over_only_when_the_child_of_a_killed_process_is_gone() {
-    let scene = Scene::with(STAYS);
+    let scene = Scene::with(stays());
     let agent_dir = scene.0.path().join("agent");
     let env: Vec<_> = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
     let git = Git::find(&env, None).await.expect("git is found");
@@ -323,7 +350,7 @@ const GUARDED: &str = "guarded ";
 /// A call of one writer whose child has a warden.
 fn guarded(root: &Path, task: &str, config: &Value) -> (JoinHandle<ToolResult>, Updates) {
     let context = HostContext::clone(&context(root, config, None));
-    let context = HostContext { warden: Some(warden::warden()), ..context };
+    let context = HostContext { warden: Some(program::warden()), ..context };
     one_of(root, task, Arc::new(context), &Cancel::new())
 }
 
@@ -421,14 +448,13 @@ async fn the_receipt_of_a_run_without_git_says_that_undo_is_unavailable() {
 
 #[tokio::test]
 async fn a_chain_names_the_artifacts_of_each_step() {
-    let script = WRITES.replace("said \"$task is done.\"", "echo run > .envrc; said \"$task is done.\"");
     for (fails, expected) in [(false, "gamma is done."), (true, "Stopped at step 3 of 3")] {
-        let script = if fails {
-            script.replace("gate \"$task\";", "[ $task = gamma ] && exit 3;")
-        } else {
-            script.clone()
-        };
-        let scene = Scene::with(&script);
+        let child = of_each_task(|task| {
+            let child = Child::new();
+            let child = if fails && task == "gamma" { child.exits(3) } else { child };
+            child.runs("echo run > .envrc").says(&format!("{task} is done."))
+        });
+        let scene = Scene::with(child);
         let isolated = "---\nname: isolated\ntools: read, write\nisolation: private\n---\nWrite.\n";
         scene.write("agent/agents/isolated.md", isolated);
         for gate in ["alpha", "beta", "gamma"] {

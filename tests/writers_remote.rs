@@ -7,10 +7,11 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::support::child::Child;
 use crate::support::engine::{engine, naming, through};
-use crate::support::event_recorder::EventRecorder;
-use crate::support::limits::with_longer_limits;
+use crate::support::extension::EventRecorder;
 use crate::support::pids::{Pids, eventually};
+use crate::support::remote::with_longer_limits;
 use crate::support::scene::Scene;
 use crate::support::stage::{PATIENCE, User};
 use pi_subagent_native::orchestrate::background::{
@@ -47,10 +48,11 @@ fn git_in(directory: &Path, args: &[&str]) -> String {
 struct Far(Scene);
 
 impl Far {
-    fn new(how: &str, script: &str, config: &Value) -> Self {
+    fn new(how: &str, child: Child, config: &Value) -> Self {
         // Commits need a name on the remote machine.
-        let words = "commit() { git -c user.name=n -c user.email=n@localhost commit -qm \"$@\"; }\npwd >\"$home/pwd\"\n";
-        let mut scene = Scene::new(&format!("{words}{script}"), json!({}));
+        let commit = r#"commit() { git -c user.name=n -c user.email=n@localhost commit -qm "$@"; }"#;
+        let child = Child::new().runs(commit).runs(r#"pwd >"$home/pwd""#).then(child);
+        let mut scene = Scene::new(child, json!({}));
         let far = scene.path("far");
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let mut settings = json!({
@@ -147,6 +149,16 @@ fn notices(result: &ToolResult) -> String {
     result.details.results[0].diagnostics.join("\n")
 }
 
+/// A child that has done half of its work, and continues as long as its host exists.
+fn half_done(protocol: &str) -> Child {
+    Child::working_in(protocol)
+        .runs("echo half >half.txt")
+        .says("So far.")
+        .with_stop_reason("toolUse")
+        .runs(r#": >"$home/started""#)
+        .waits_for("never")
+}
+
 const WORKS: &str = r#"
 cat kept.txt untracked.txt >"$home/seen"; git log --format=%s >"$home/log"; git status --porcelain >"$home/status"
 echo 'of the child' >>kept.txt; rm gone.txt; git add -A; commit 'of the child'
@@ -156,9 +168,9 @@ printf '#!/bin/sh\n' >run.sh; chmod +x run.sh; ln -s kept.txt link; echo x >igno
 #[tokio::test]
 async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
     for how in launchers() {
-        for (protocol, read_task) in [("rpc", "hear; "), ("json", "cat >/dev/null; ")] {
-            let script = format!("{read_task}begin; {WORKS} said 'Done.'; settled; leave");
-            let far = Far::new(how, &script, &json!({ "protocol": protocol }));
+        for (protocol, reads) in [("rpc", Child::new().receives()), ("json", Child::new().reads_task())] {
+            let child = reads.starts().runs(WORKS).says("Done.").settles().listens();
+            let far = Far::new(how, child, &json!({ "protocol": protocol }));
             let result = far.run().await;
             let single = &result.details.results[0];
             assert_eq!(single.outcome, RunOutcome::Completed, "{how}: {:?}", single.error);
@@ -204,7 +216,11 @@ async fn the_changes_of_a_remote_writer_come_back_as_a_branch() {
 #[tokio::test]
 async fn a_remote_writer_without_changes_leaves_nothing() {
     for how in launchers() {
-        let mut far = Far::new(how, "hear; begin; echo x >x.log; said 'Done.'; settled; leave", &json!({}));
+        let mut far = Far::new(
+            how,
+            Child::working().runs("echo x >x.log").says("Done.").settles().listens(),
+            &json!({}),
+        );
         far.0.spec.cwd = far.0.path("project").join("it's");
         let result = far.run().await;
         assert_eq!(notices(&result), "");
@@ -223,7 +239,7 @@ async fn a_remote_writer_without_changes_leaves_nothing() {
 async fn settings_without_effect_on_a_remote_tree_are_named() {
     let config = json!({ "isolation": { "copy": [".env"], "setup": "echo prepared >>\"$home/prepared\"" } });
     for how in launchers() {
-        let far = Far::new(how, "hear; begin; said 'Done.'; settled; leave", &config);
+        let far = Far::new(how, Child::new().replies("Done.").listens(), &config);
         let result = far.run().await;
         assert_eq!(result.details.results[0].outcome, RunOutcome::Completed, "{how}: {}", result.text);
         let expected = "the paths of `isolation.copy` are not in the private tree: `far` makes it on \
@@ -252,11 +268,8 @@ async fn the_changes_of_an_ended_run_come_back() {
     for how in launchers() {
         for (label, protocol) in [("abort", "rpc"), ("abort", "json"), ("limit", "rpc"), ("silence", "json")]
         {
-            let read_task = if protocol == "rpc" { "hear; " } else { "" };
             // A child that ignores the end of its input.
-            let script = format!(
-                "{read_task}begin; echo half >half.txt; said 'So far.' toolUse; : >\"$home/started\"; gate never"
-            );
+            let child = half_done(protocol);
             let case = format!("{how} {label} {protocol}");
             with_longer_limits(&case, async |limit| {
                 let config = match label {
@@ -264,7 +277,7 @@ async fn the_changes_of_an_ended_run_come_back() {
                     "silence" => json!({ "idleTimeoutMs": limit, "protocol": protocol }),
                     _ => json!({ "protocol": protocol }),
                 };
-                let far = Far::new(how, &script, &config);
+                let far = Far::new(how, child.clone(), &config);
                 let has_started = || far.0.path("started").exists();
                 let cancel = Cancel::new();
                 let control = Control { cancel: cancel.clone(), ..Control::default() };
@@ -297,7 +310,6 @@ async fn the_changes_of_an_ended_run_come_back() {
 
 #[tokio::test]
 async fn doubtful_changes_are_named_and_not_imported() {
-    let alone = "hear; begin; SCRIPT; said 'Done.'; settled; leave";
     for (label, script, expected, has_branch, is_kept) in [
         (
             "another branch",
@@ -369,7 +381,7 @@ async fn doubtful_changes_are_named_and_not_imported() {
     ] {
         let far = Far::new(
             launchers()[0],
-            &alone.replace("SCRIPT", script),
+            Child::working().runs(script).says("Done.").settles().listens(),
             &json!({ "snapshot": { "maxBytes": 1_000_000 } }),
         );
         let result = far.run().await;
@@ -401,7 +413,7 @@ async fn doubtful_changes_are_named_and_not_imported() {
 
 #[tokio::test]
 async fn a_machine_or_project_without_git_is_refused_by_name() {
-    let far = Far::new("words", "exit 0", &json!({}));
+    let far = Far::new("words", Child::new(), &json!({}));
     let mut scene = far.0;
     let bin = scene.path("bin");
     fs::create_dir_all(&bin).expect("the directory is created");
@@ -433,7 +445,7 @@ async fn a_machine_or_project_without_git_is_refused_by_name() {
         "{error}"
     );
 
-    let far = Far::new("words", "exit 0", &json!({}));
+    let far = Far::new("words", Child::new(), &json!({}));
     fs::remove_dir_all(far.0.path("project/.git")).expect("the directory is removed");
     let result = far.0.run_with(&User::default(), &Control::default()).await.0;
     let error = result.details.results[0].error.clone().unwrap_or_default();
@@ -470,9 +482,17 @@ async fn a_remote_run_that_cannot_be_continued_is_refused_before_anything_is_los
         // The test is about local artifacts, and the remote home directory is the stand-in's.
         return;
     }
-    let script = r#"for word; do [ "$last" = --session ] && printf '{"type":"session"}\n' >"$word"; last=$word; done
-        hear; begin; echo done >done.txt; said 'Done.'; settled; leave"#;
-    let mut far = Far::new("words", script, &json!({}));
+    let keeps_session =
+        r#"for word; do [ "$last" = --session ] && printf '{"type":"session"}\n' >"$word"; last=$word; done"#;
+    let child = Child::new()
+        .runs(keeps_session)
+        .receives()
+        .starts()
+        .runs("echo done >done.txt")
+        .says("Done.")
+        .settles()
+        .listens();
+    let mut far = Far::new("words", child, &json!({}));
     let home = far.0.path("far/home");
     let context = Arc::make_mut(&mut far.0.spec.context);
     context.config.as_mut().expect("the context has a configuration")["launchers"]["far"]["fetch"] =
@@ -525,11 +545,8 @@ const RELAY: &str = r#"echo $$ >"$0"; cat | setsid "$@" | cat"#;
 #[tokio::test]
 async fn a_lost_connection_leaves_no_remote_tree_and_is_named() {
     for protocol in ["rpc", "json"] {
-        let read_task = if protocol == "rpc" { "hear; " } else { "" };
-        let script = format!(
-            "echo $$ >\"$home/pid\"; {read_task}begin; echo half >half.txt; said 'So far.' toolUse; : >\"$home/started\"; gate never"
-        );
-        let mut far = Far::new("words", &script, &json!({ "protocol": protocol }));
+        let child = Child::new().runs(r#"echo $$ >"$home/pid""#).then(half_done(protocol));
+        let mut far = Far::new("words", child, &json!({ "protocol": protocol }));
         let relay = far.0.path("relay");
         let place = far.0.path("far");
         let context = Arc::make_mut(&mut far.0.spec.context);

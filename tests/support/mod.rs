@@ -3,16 +3,12 @@
 #[cfg(target_os = "linux")]
 pub(crate) mod actor;
 #[cfg(unix)]
-pub(crate) mod call;
+pub(crate) mod child;
 #[cfg(target_os = "linux")]
 pub(crate) mod engine;
 #[cfg(unix)]
-pub(crate) mod event_recorder;
-#[cfg(target_os = "linux")]
-pub(crate) mod fixture;
+pub(crate) mod extension;
 pub(crate) mod hidden;
-#[cfg(target_os = "linux")]
-pub(crate) mod limits;
 #[cfg(unix)]
 pub(crate) mod pids;
 pub(crate) mod program;
@@ -29,5 +25,3 @@ pub(crate) mod scene;
 pub(crate) mod sources;
 #[cfg(unix)]
 pub(crate) mod stage;
-#[cfg(target_os = "linux")]
-pub(crate) mod warden;

@@ -1,8 +1,11 @@
-//! The test program, which some tests start again as a second process.
+//! The programs that tests start: the test program again, as a second process, the warden, and fixtures.
 
 use std::panic::Location;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+#[cfg(target_os = "linux")]
+use supervisor::ChildCommand;
 
 /// Marks a process that runs one test.
 const ALONE: &str = "TEST_ALONE";
@@ -36,4 +39,33 @@ pub(crate) fn runs_alone() -> bool {
         [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
     assert!(output.status.success() && text.contains("1 passed"), "{text}");
     true
+}
+
+#[cfg(target_os = "linux")]
+/// Returns the path of the warden, next to the folder of the test programs. Cargo does not build it for the tests of this package alone.
+pub(crate) fn warden() -> PathBuf {
+    let test = path();
+    let path =
+        test.ancestors().nth(2).expect("the test program is in a build directory").join("pi-subagent-warden");
+    assert!(path.exists(), "{} does not exist: run `cargo build -p pi-subagent-warden`", path.display());
+    path
+}
+
+#[cfg(target_os = "linux")]
+/// Returns a program from `children/`, which are named after their behaviour.
+pub(crate) fn fixture(name: &str, args: &[&str]) -> ChildCommand {
+    let script = support().join("children").join(format!("{name}.sh"));
+    assert!(script.is_file(), "there is no fixture {name}");
+    ChildCommand {
+        program: "/bin/sh".into(),
+        args: std::iter::once(script.into()).chain(args.iter().map(Into::into)).collect(),
+        cwd: std::env::temp_dir(),
+        env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+        guardian: None,
+    }
+}
+
+#[cfg(target_os = "linux")]
+pub(crate) fn support() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/support")
 }

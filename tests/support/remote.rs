@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::child::Child;
 use super::engine::{engine, through};
 use super::scene::Scene;
 
@@ -50,8 +51,8 @@ pub(crate) fn launcher(root: &Path, quote: &str) -> Value {
 }
 
 /// A scene in which the explorer's children run at a place.
-pub(crate) fn at(place: Place, script: &str, config: &Value) -> Scene {
-    let mut scene = Scene::new(script, json!({}));
+pub(crate) fn at(place: Place, child: Child, config: &Value) -> Scene {
+    let mut scene = Scene::new(child, json!({}));
     let mut all = json!({ "graceMs": 200, "retry": { "enabled": false } });
     let quote = if place == Place::Words { "words" } else { "sh" };
     all["launchers"] = json!({ "far": launcher(scene.root.path(), quote) });
@@ -74,5 +75,26 @@ pub(crate) fn read(scene: &Scene, name: &str) -> String {
     fs::read_to_string(scene.path(name)).unwrap_or_default()
 }
 
-/// Prints its number, works, and continues as long as its host exists.
-pub(crate) const GOES_ON: &str = r#"echo $$ >"$home/pid"; hear; begin; said 'So far.' toolUse; gate never"#;
+/// A child that writes its PID, works, and continues as long as its host exists.
+pub(crate) fn endless(protocol: &str) -> Child {
+    Child::new()
+        .runs(r#"echo $$ >"$home/pid""#)
+        .then(Child::working_in(protocol))
+        .says("So far.")
+        .with_stop_reason("toolUse")
+        .waits_for("never")
+}
+
+/// Limits that end a child once it has made enough progress. The first is enough on an idle machine. Each costs its whole time if a child never ends by itself.
+const LIMITS_MS: [u64; 3] = [1_500, 6_000, 24_000];
+
+/// Plays a scene with longer and longer limits, until its child made enough progress before the limit ended it: the start time
+/// depends on the load of the machine. `play` gets milliseconds and returns whether the child got far enough.
+pub(crate) async fn with_longer_limits(case: &str, mut play: impl AsyncFnMut(u64) -> bool) {
+    for limit in LIMITS_MS {
+        if play(limit).await {
+            return;
+        }
+    }
+    panic!("{case}: the child did not reach the expected state in {LIMITS_MS:?} ms");
+}

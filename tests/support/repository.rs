@@ -90,7 +90,7 @@ impl Scene {
 
     /// A store whose git runs in the sandbox, if this machine has one.
     pub(crate) async fn sandboxed(&self) -> SnapshotStore {
-        let warden = super::warden::warden();
+        let warden = super::program::warden();
         let abilities = probe(&warden).await.expect("the warden answers");
         let sandbox = abilities.landlock.is_ok().then(|| (warden, abilities.mount_namespace.is_ok()));
         let git = Git::find(&self.env(), sandbox).await.expect("git is found");

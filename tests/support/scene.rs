@@ -13,6 +13,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::watch;
 
+use super::child::Child;
 use super::stage::{PATIENCE, User, context, stage};
 
 pub(crate) struct Scene {
@@ -39,8 +40,8 @@ impl ProviderGate for NoQueue {
 }
 
 impl Scene {
-    pub(crate) fn new(script: &str, config: Value) -> Self {
-        let root = stage(script);
+    pub(crate) fn new(child: Child, config: Value) -> Self {
+        let root = stage(&child);
         let spec = RunSpec {
             agent: "explorer".into(),
             label: None,

@@ -1,4 +1,4 @@
-//! The stage of scripted children: the directories, a shell that writes pi's event stream, and the user of the host.
+//! The stage of scripted children: their directories, and the user of their host.
 
 use std::fs;
 use std::future::{pending, ready};
@@ -11,33 +11,18 @@ use pi_subagent_native::run::{
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::child::Child;
+
 /// Longer than any machine needs, shorter than a person waits for a stuck test.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
-/// pi's events. `hear` reads the next command and fails once the host has ended, `works` does the task, `asked` waits for the
-/// request for an announcement, `leave` waits for the end of the commands. `gate` waits until the test has written a file.
-const WORDS: &str = r#"
-home=${0%/*}
-begin() { printf '{"type":"agent_start"}\n'; }
-said() { # text [stopReason [more fields]]
-    printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"%s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":15,"cost":{"total":0.3}},"stopReason":"%s"%s}}\n' "$1" "${2:-stop}" "$3"
-}
-delta() { printf '{"type":"message_update","usage":{},"assistantMessageEvent":{"type":"text_delta","contentIndex":0,"delta":"%s"}}\n' "$1"; }
-settled() { printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'; }
-hear() { IFS= read -r line && printf '%s\n' "$line" >> "$home/heard"; }
-works() { hear; begin; said 'The whole answer.'; settled; }
-asked() { hear; begin; }
-leave() { while hear; do :; done; exit 0; }
-gate() { until test -e "$home/$1"; do test -d "$home" || exit 1; sleep 0.02; done; }
-"#;
-
-/// A directory with a project, an agent directory and a script that plays pi.
-pub(crate) fn stage(script: &str) -> TempDir {
+/// A directory with a project, an agent directory and the script of a child.
+pub(crate) fn stage(child: &Child) -> TempDir {
     let root = tempfile::tempdir().expect("a temporary directory is created");
     for directory in ["project/.git", "agent", "sessions"] {
         fs::create_dir_all(root.path().join(directory)).expect("the directory is created");
     }
-    fs::write(root.path().join("pi.sh"), format!("{WORDS}\n{script}\n")).expect("the file is written");
+    fs::write(root.path().join("pi.sh"), child.script()).expect("the file is written");
     root
 }
 

@@ -1,7 +1,9 @@
-//! A call as an extension makes it.
+//! The part of an extension: its calls, and the events that it receives.
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
+use pi_subagent_native::orchestrate::background::{Ack, BackgroundEvent, Listener};
 use pi_subagent_native::orchestrate::{BackgroundMove, Call, CallOrder};
 use pi_subagent_native::run::{Control, HostCallbacks, RunId, SharedRunId};
 use supervisor::Cancel;
@@ -18,5 +20,16 @@ pub(crate) fn call(callbacks: Arc<dyn HostCallbacks>) -> Call {
         order: CallOrder::now(),
         background_move: BackgroundMove::default(),
         ends_with: Cancel::new(),
+    }
+}
+
+/// A conversation that records every event.
+#[derive(Clone, Default)]
+pub(crate) struct EventRecorder(pub(crate) Arc<Mutex<Vec<BackgroundEvent>>>);
+
+impl Listener for EventRecorder {
+    async fn notify(&mut self, event: BackgroundEvent) -> Ack {
+        self.0.lock().push(event);
+        Ack::Accepted
     }
 }
