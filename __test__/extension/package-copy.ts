@@ -342,14 +342,10 @@ export class StubAddon implements Called {
 	readonly drawText = addon.drawText;
 	readonly drawAnnouncement = addon.drawAnnouncement;
 	readonly CallCard = addon.CallCard;
-	readonly RunList = addon.RunList;
-	readonly drawEmptyList = addon.drawEmptyList;
+	readonly Panel = addon.Panel;
 	readonly panelKeys = addon.panelKeys;
 	readonly sentenceReport = addon.sentenceReport;
 	readonly drawWidget = addon.drawWidget;
-	readonly RunDrawing = addon.RunDrawing;
-	readonly drawEntry = addon.drawEntry;
-	readonly drawOlderEntries = addon.drawOlderEntries;
 	readonly questionRows = addon.questionRows;
 	readonly drawQuestionLine = addon.drawQuestionLine;
 }

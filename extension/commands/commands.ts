@@ -8,7 +8,7 @@ import { messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { placeOptions } from "../host/options.ts";
 import { hostCallbacks } from "../host/refresh.ts";
-import { openPanel } from "../panel/screen.ts";
+import { openPanel } from "../panel/panel.ts";
 import type { Questions } from "../questions/questions.ts";
 import { SHORTCUT } from "../questions/terminal.ts";
 import { deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";

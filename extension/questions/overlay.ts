@@ -19,7 +19,7 @@ import {
 	wrapTextWithAnsi,
 } from "@earendil-works/pi-tui";
 import type { Answer, QuestionRow } from "../../index.js";
-import { keyName, keyText } from "../ui/key-text.ts";
+import { keyName, keyText } from "../ui/keys.ts";
 import { Pen, Style } from "../ui/pen.ts";
 import { cell, clip, oneLine, plainText } from "../ui/text.ts";
 import type { Asked } from "./asked.ts";

@@ -8,7 +8,7 @@ import { isKeyRelease, type OverlayHandle, type TUI } from "@earendil-works/pi-t
 import type { Answer } from "../../index.js";
 import { guardedInterval, reportFailure } from "../host/guard.ts";
 import { component } from "../ui/component.ts";
-import { keyName } from "../ui/key-text.ts";
+import { keyName } from "../ui/keys.ts";
 import type { Pen } from "../ui/pen.ts";
 import { isForConversation, questionLine } from "./asked.ts";
 import { type QuestionOverlay, questionOverlay } from "./overlay.ts";

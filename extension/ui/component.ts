@@ -1,7 +1,7 @@
 /** Components of lines, in the form that pi uses. */
 
 import type { Component } from "@earendil-works/pi-tui";
-import type { KeySource } from "./key-text.ts";
+import type { KeySource } from "./keys.ts";
 import { type AnyTheme, Pen } from "./pen.ts";
 
 /** Returns a version of `make` that runs again only if one of its arguments has changed. */

@@ -12,7 +12,7 @@
 //! | How are durations, tokens, money and sizes written? | `sanitizer::figures` |
 //! | How is anything drawn in a width? | `paint/`: [`Page`](paint::Page), [`Palette`](paint::Palette) |
 //! | What do the cards in a conversation show? | `cards/` |
-//! | What do the panel and the widget show of runs in the background? | `runs/` |
+//! | What do the panel and the widget show of runs in the background? | `runs/`; the panel's keys and views: `panel/` |
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
 //! | What do the commands answer? | `reports/` |
 //! | What stands around a question, and how can it be answered? | `question_text`: [`QuestionText`] |
@@ -24,6 +24,7 @@ pub mod cards;
 mod clock;
 mod counts;
 pub mod paint;
+pub mod panel;
 mod question_rows;
 mod question_text;
 mod report;

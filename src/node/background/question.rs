@@ -1,8 +1,9 @@
 //! Questions of runs: their drawing, and the one that a person wants to answer.
 
+use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
-use crate::node::drawing::{Drawing, Palette, drawn};
+use crate::node::drawing::{Palette, drawn};
 use crate::orchestrate::background::commands::{self, AskingRun};
 use crate::present;
 
@@ -78,7 +79,7 @@ pub fn question_rows(
     message: String,
     choices: Vec<String>,
 ) -> Vec<QuestionRow> {
-    let rows = present::question_rows(&palette.0, width as usize, &title, &message, &choices);
+    let rows = present::question_rows(&palette.styles, width as usize, &title, &message, &choices);
     let row = |present::QuestionRow { text, is_broken }| QuestionRow { text, is_broken };
     rows.into_iter().map(row).collect()
 }
@@ -92,6 +93,12 @@ pub fn question_rows(
 /// console.log(drawQuestionLine(new Palette("{}"), 40, "explorer asks: Remove it?", "alt+a answers").length);
 /// ```
 #[napi(catch_unwind)]
-pub fn draw_question_line(palette: &Palette, width: u32, sentence: String, hint: String) -> Drawing {
-    drawn(palette, width, |page| present::draw_question_line(page, &sentence, &hint))
+pub fn draw_question_line(
+    env: Env,
+    palette: &Palette,
+    width: u32,
+    sentence: String,
+    hint: String,
+) -> Vec<String> {
+    drawn(env, palette, width, |page| present::draw_question_line(page, &sentence, &hint))
 }
