@@ -13,7 +13,7 @@ import type {
 	Theme,
 } from "@earendil-works/pi-coding-agent";
 import type { AutocompleteItem, KeybindingsManager, TUI } from "@earendil-works/pi-tui";
-import type { RunRecord } from "../../extension/background/run.ts";
+import type { RunRecord } from "../../extension/background/registry.ts";
 import type { Native } from "../../extension/host/native.ts";
 import type { CustomMessage, Screen, ToolDefinition, Widget } from "../../extension/host/pi.ts";
 import type {

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import type { RunRecord } from "../../extension/background/run.ts";
+import type { RunRecord } from "../../extension/background/registry.ts";
 import { loadAddon } from "../../extension/host/native.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import { shownOf, widgetLines } from "../../extension/ui/widget.ts";

@@ -11,9 +11,8 @@ import { guardedInterval, guardedTimeout, messageOf, reportFailure } from "../ho
 import { loadAddon } from "../host/native.ts";
 import type { Screen } from "../host/pi.ts";
 import { asJson } from "../host/stored.ts";
-import { cached } from "../ui/component.ts";
 import { panelKeys } from "../ui/keys.ts";
-import { type AnyTheme, Pen } from "../ui/pen.ts";
+import { type AnyTheme, cached, Pen } from "../ui/pen.ts";
 import { clip, plainText, widthOf } from "../ui/text.ts";
 
 /** Covers the whole screen. pi redraws its own lines when the panel closes. */

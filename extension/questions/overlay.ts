@@ -22,7 +22,7 @@ import type { Answer, QuestionRow } from "../../index.js";
 import { keyName, keyText } from "../ui/keys.ts";
 import { Pen, Style } from "../ui/pen.ts";
 import { cell, clip, oneLine, plainText } from "../ui/text.ts";
-import type { Asked } from "./asked.ts";
+import type { Asked } from "./questions.ts";
 
 /**
  * The time after a question opened by itself during which keys are ignored, in milliseconds. They were meant for the

@@ -4,7 +4,7 @@
  */
 
 import type { ThemeColor as Color, Theme } from "@earendil-works/pi-coding-agent";
-import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { type Component, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import type { Palette } from "../../index.js";
 import { loadAddon, type Native } from "../host/native.ts";
 import { type KeySource, keyText } from "./keys.ts";
@@ -118,4 +118,36 @@ function paletteOf(native: Native, { theme }: Style, keys: KeySource): Palette {
 		latest = { theme, styles, palette: new native.Palette(styles, markdown) };
 	}
 	return latest.palette;
+}
+
+/** Returns a version of `make` that runs again only if one of its arguments has changed. */
+export function cached<Arguments extends readonly unknown[], Result>(
+	make: (...args: Arguments) => Result,
+): (...args: Arguments) => Result {
+	let last: { args: Arguments; result: Result } | undefined;
+	return (...args) => {
+		const isSame = last?.args.every((value, index) => value === args[index]);
+		if (!last || !isSame) last = { args, result: make(...args) };
+		return last.result;
+	};
+}
+
+/**
+ * Returns a component that lays out its lines once per width, and again when `stamp` has changed. pi creates a new
+ * component after any other change. `keys` looks up the user's keys.
+ */
+export function component(
+	theme: AnyTheme,
+	layout: (pen: Pen) => readonly string[],
+	stamp: () => unknown = () => undefined,
+	keys: KeySource = {},
+): Component {
+	let invalidated = 0;
+	const lines = cached((width: number, ..._unchanged: unknown[]) => [...layout(new Pen(theme, width, keys))]);
+	return {
+		render: (width) => lines(width, stamp(), invalidated),
+		invalidate() {
+			invalidated += 1;
+		},
+	};
 }

@@ -1,7 +1,7 @@
 /** Draws Markdown from a model, in pi's style. */
 
 import { Markdown, type MarkdownTheme, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { loadedLibrary } from "../host/library.ts";
+import { loadedLibrary } from "../host/pi.ts";
 import type { Color, Pen } from "./pen.ts";
 import { plainText } from "./text.ts";
 
