@@ -1652,6 +1652,36 @@ export declare class Panel {
 }
 
 /**
+ * A question over the screen, of which no character is hidden. The first choice is the harmless one. Any other answer is accepted
+ * only after the question was scrolled to its end.
+ *
+ * @example
+ * ```ts
+ * import { Palette, QuestionScreen } from "pi-subagent-native";
+ *
+ * const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);
+ * const named = { up: "up", down: "down", pageUp: "pageUp", pageDown: "pageDown" };
+ * const keys = { ...named, end: "end", confirm: "enter", cancel: "escape" };
+ * console.log(question.draw(new Palette("{}"), 40, 24, keys).join("
+"));
+ * question.press("down");
+ * console.log(question.chosen, question.accepts(false));
+ * ```
+ */
+export declare class QuestionScreen {
+  /** Opens a question. */
+  constructor(heading: string, title: string, message: string, choices: Array<string>)
+  /** The position of the selected choice. */
+  get chosen(): number
+  /** Moves the selection, or scrolls. */
+  press(key: "up" | "down" | "pageUp" | "pageDown" | "home" | "end"): void
+  /** Returns true if an answer may be taken. */
+  accepts(isHarmless: boolean): boolean
+  /** Draws the question for a screen of `rows`. `input` is the line in which the user writes the answer. */
+  draw(palette: Palette, width: number, rows: number, keys: QuestionKeyNames, input?: string | undefined | null): Array<string>
+}
+
+/**
  * A running call: one run, or several. The call is aborted when this handle and every promise of its result are
  * garbage collected.
  *
@@ -2258,27 +2288,23 @@ export interface ParallelOptions {
  */
 export declare function prepareArguments(tool: string, json: string): PreparedArguments
 
-/** A row of a question on the screen. */
-export interface QuestionRow {
-  /** The text of the row. */
-  text: string
-  /** True if the word continues in the next row, without a blank. */
-  isBroken: boolean
+/** The names of the user's keys. */
+export interface QuestionKeyNames {
+  /** Selects the choice above. */
+  up: string
+  /** Selects the choice below. */
+  down: string
+  /** Scrolls a page up. */
+  pageUp: string
+  /** Scrolls a page down. */
+  pageDown: string
+  /** Scrolls to the end. */
+  end: string
+  /** Takes the selected choice. */
+  confirm: string
+  /** Takes the harmless choice. */
+  cancel: string
 }
-
-/**
- * Breaks a question into rows without hiding a character: its title, its message, and the choices that are too long for
- * their list. No row is wider than `width` in any terminal.
- *
- * @example
- * ```ts
- * import { Palette, questionRows } from "pi-subagent-native";
- *
- * const rows = questionRows(new Palette("{}"), 40, "Remove it?", "rm -rf build", ["No", "Yes"]);
- * for (const { text } of rows) console.log(text);
- * ```
- */
-export declare function questionRows(palette: Palette, width: number, title: string, message: string, choices: Array<string>): Array<QuestionRow>
 
 /**
  * Returns the question that a line after `/subagents` refers to: the first matching one of `waiting`, which has the

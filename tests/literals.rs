@@ -10,8 +10,8 @@ use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::orchestrate::background::{
     BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord,
 };
-use pi_subagent_native::present::Mark;
 use pi_subagent_native::present::panel::PanelAction;
+use pi_subagent_native::present::{Mark, QuestionKey};
 use pi_subagent_native::run::{
     ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason, WriteReach,
 };
@@ -78,6 +78,7 @@ fn every_union_in_the_types_matches_the_code() {
             ["close", "answer", "type", "command", "runs", "transcript"].into_iter().collect(),
         ),
         ("Question.method", texts(QuestionMethod::TEXTS)),
+        ("QuestionScreen.key", texts(QuestionKey::TEXTS)),
         ("ReportLine.mark", marks.collect()),
         ("RunDetails.kind", [RunDetails::KIND].into()),
         ("RunDetails.mode", texts(Mode::TEXTS)),

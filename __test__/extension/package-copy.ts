@@ -346,7 +346,7 @@ export class StubAddon implements Called {
 	readonly panelKeys = addon.panelKeys;
 	readonly sentenceReport = addon.sentenceReport;
 	readonly drawWidget = addon.drawWidget;
-	readonly questionRows = addon.questionRows;
+	readonly QuestionScreen = addon.QuestionScreen;
 	readonly drawQuestionLine = addon.drawQuestionLine;
 }
 

@@ -45,7 +45,7 @@ import {
 	panelKeys,
 	prepareArguments,
 	type Question,
-	questionRows,
+	QuestionScreen,
 	questionToAnswer,
 	type Redaction,
 	RunHandle,
@@ -388,9 +388,13 @@ export const examples = {
 	drawWidget(): void {
 		console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
 	},
-	questionRows(): void {
-		const rows = questionRows(new Palette("{}"), 40, "Remove it?", "rm -rf build", ["No", "Yes"]);
-		for (const { text } of rows) console.log(text);
+	QuestionScreen(): void {
+		const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);
+		const named = { up: "up", down: "down", pageUp: "pageUp", pageDown: "pageDown" };
+		const keys = { ...named, end: "end", confirm: "enter", cancel: "escape" };
+		console.log(question.draw(new Palette("{}"), 40, 24, keys).join("\n"));
+		question.press("down");
+		console.log(question.chosen, question.accepts(false));
 	},
 	drawQuestionLine(): void {
 		console.log(drawQuestionLine(new Palette("{}"), 40, "explorer asks: Remove it?", "alt+a answers").length);

@@ -16,7 +16,7 @@
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
 //! | What do the commands answer? | `reports/` |
 //! | What stands around a question, and how can it be answered? | `question_text`: [`QuestionText`] |
-//! | How is a question broken into rows? | `question_rows` |
+//! | How does a question look over the screen, and when may it be approved? | `question_screen`; in rows: `question_rows` |
 //! | What does the model read when a run has ended, or asks it? | `announcement`: `DeliveryBody`; `run_question`: [`RunQuestion`] |
 
 mod announcement;
@@ -26,6 +26,7 @@ mod counts;
 pub mod paint;
 pub mod panel;
 mod question_rows;
+mod question_screen;
 mod question_text;
 mod report;
 mod reports;
@@ -38,7 +39,8 @@ mod usage_text;
 pub use announcement::ANNOUNCEMENT;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, announcement_details, message};
 pub use clock::Clock;
-pub use question_rows::{QuestionRow, draw_question_line, question_rows};
+pub use question_rows::draw_question_line;
+pub use question_screen::{QuestionKey, QuestionKeyNames, QuestionScreen};
 pub use question_text::{
     AnswerKind, Choice, ChosenAnswer, QuestionText, consent_text, conversation_question_text, question_text,
 };

@@ -32,6 +32,7 @@ pub(crate) use parts::Part;
 pub use span::Color;
 pub(crate) use span::{Cut, Span, clipped};
 pub(crate) use table::{Cell, SharedPrefix, TableRow, Widths, share};
+pub(crate) use width::slice;
 pub use width::width_of;
 
 /// The indentation of cards, messages and reports below their first line.

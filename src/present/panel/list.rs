@@ -139,7 +139,8 @@ mod tests {
     fn an_empty_list_shows_the_reason() {
         let text = |is_all, is_complete, problem: Option<&str>| {
             let problem = problem.map(str::to_owned);
-            let runs = Runs { is_all, is_complete, problem, ..Runs::default() };
+            let mut runs = Runs::default();
+            (runs.is_all, runs.is_complete, runs.problem) = (is_all, is_complete, problem);
             let draw = |page: &mut Page| draw_empty(page, &runs);
             format!("{:?}", Page::draw(&Palette::default(), 100, draw))
         };
