@@ -1457,9 +1457,9 @@ export declare class CallCard {
   /** Takes the result. */
   finish(details: string, text: string, hasFailed: boolean, nowMs: number): void
   /** Draws who works on what. */
-  head(palette: Palette, width: number, extent: CardExtent): Drawing
+  head(palette: Palette, width: number, extent: CardExtent): Array<string>
   /** Draws its progress, or its result. */
-  body(palette: Palette, width: number, extent: CardExtent): Drawing
+  body(palette: Palette, width: number, extent: CardExtent): Array<string>
   /** True while its clock ticks. */
   get isRunning(): boolean
   /** Milliseconds that the call has taken; absent where that is not known. */
@@ -1605,32 +1605,80 @@ export declare class EarlyCalls {
 export declare class Palette {
   /**
    * Reads the styles from JSON: the control sequences before and after a text for each of `colors` and for `bold`, and
-   * `expandKey`, the key that shows all of a card. A missing colour is not drawn.
+   * `expandKey`, the key that shows all of a card. A missing colour is not drawn. `markdown` lays out Markdown in a
+   * width; without it, or if it throws, the source is drawn.
    */
-  constructor(styles: string)
+  constructor(styles: string, markdown?: (text: string, width: number) => Array<string>)
 }
 
 /**
- * A run, as the panel shows it. Nothing is drawn of foreign data.
+ * The panel of background runs. After each call, carry out its steps until there is none, and draw it again.
  *
  * @example
  * ```ts
- * import { Palette, RunDrawing } from "pi-subagent-native";
+ * import { Palette, Panel, panelKeys } from "pi-subagent-native";
  *
- * const run = new RunDrawing("{}");
- * console.log(run.name, run.draw(new Palette("{}"), 80, "head").length);
+ * const panel = new Panel(true);
+ * panel.setRuns("[]", [], Date.now());
+ * for (let next = panel.next(); next; next = panel.next()) {
+ * 	if (next.step === "runs") panel.answer(next.id, "[]", undefined, Date.now());
+ * }
+ * const view = { rows: 24, theme: 0, keys: panelKeys().map(({ own }) => own), nowMs: Date.now() };
+ * console.log(panel.draw(new Palette("{}"), 80, view).join("
+"));
  * ```
  */
-export declare class RunDrawing {
-  /** Reads the run from JSON. */
-  constructor(run: string)
-  /** Its name for people. */
-  get name(): string
-  /**
-   * Draws a part of it. `head`, `outcome` and `current` (all that it is saying) are for its transcript, `task`, `latest`
-   * (its newest text or its result) and `usage` for the list, `question` for both.
-   */
-  draw(palette: Palette, width: number, part: "head" | "question" | "task" | "latest" | "usage" | "outcome" | "current", now?: number | undefined | null): Drawing
+export declare class Panel {
+  /** Opens the panel, with the transcript of the run with the key `requested`. `canAnswer`: `answer` steps are possible. */
+  constructor(canAnswer: boolean, requested?: string | undefined | null)
+  /** Takes the runs of the session as JSON, and the keys of the runs with unread results. */
+  setRuns(runs: string, unread: Array<string>, nowMs: number): void
+  /** Takes the answer to a step as JSON, or the message of its error. */
+  answer(id: number, answer: string | undefined | null, problem: string | undefined | null, nowMs: number): void
+  /** Allows the next read of the transcript of the run with this key. Call it some time after each answer. */
+  rested(key: string): void
+  /** Updates the clocks, and requests old data again. Call it once a second. */
+  tick(nowMs: number): void
+  /** Does the action of a key; `undefined` stands for any other key. */
+  press(action?: PanelKey["action"] | undefined | null): void
+  /** Scrolls up (negative) or down. */
+  scroll(lines: number): void
+  /** Takes the text that a `type` step has asked for. */
+  submit(text: string): void
+  /** Returns the next step. */
+  next(): PanelStep | null
+  /** Draws exactly `view.rows` lines. */
+  draw(palette: Palette, width: number, view: PanelView): Array<string>
+}
+
+/**
+ * A question over the screen, of which no character is hidden. The first choice is the harmless one. Any other answer is accepted
+ * only after the question was scrolled to its end.
+ *
+ * @example
+ * ```ts
+ * import { Palette, QuestionScreen } from "pi-subagent-native";
+ *
+ * const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);
+ * const named = { up: "up", down: "down", pageUp: "pageUp", pageDown: "pageDown" };
+ * const keys = { ...named, end: "end", confirm: "enter", cancel: "escape" };
+ * console.log(question.draw(new Palette("{}"), 40, 24, keys).join("
+"));
+ * question.press("down");
+ * console.log(question.chosen, question.accepts(false));
+ * ```
+ */
+export declare class QuestionScreen {
+  /** Opens a question. */
+  constructor(heading: string, title: string, message: string, choices: Array<string>)
+  /** The position of the selected choice. */
+  get chosen(): number
+  /** Moves the selection, or scrolls. */
+  press(key: "up" | "down" | "pageUp" | "pageDown" | "home" | "end"): void
+  /** Returns true if an answer may be taken. */
+  accepts(isHarmless: boolean): boolean
+  /** Draws the question for a screen of `rows`. `input` is the line in which the user writes the answer. */
+  draw(palette: Palette, width: number, rows: number, keys: QuestionKeyNames, input?: string | undefined | null): Array<string>
 }
 
 /**
@@ -1678,28 +1726,6 @@ export declare class RunHandle {
    * took it: none works, or the protocol is `json`, which takes no messages.
    */
   steer(message: string): boolean
-}
-
-/**
- * The panel's list of runs.
- *
- * @example
- * ```ts
- * import { Palette, RunList } from "pi-subagent-native";
- *
- * const list = new RunList("[]");
- * const palette = new Palette("{}");
- * const view = { unread: [], chosen: 0, hasHeading: true, from: 0, rows: 10 };
- * console.log(list.head(palette, 80, false).length, list.draw(palette, 80, view).length);
- * ```
- */
-export declare class RunList {
-  /** Reads the runs from JSON. */
-  constructor(runs: string)
-  /** Draws the title of the list, the number of runs in each state, and their usage. `isAll`: the runs of all sessions. */
-  head(palette: Palette, width: number, isAll: boolean): Drawing
-  /** Draws a line for each visible run. */
-  draw(palette: Palette, width: number, view: RunListView): Drawing
 }
 
 /**
@@ -1905,48 +1931,7 @@ export declare function doctor(options: SurfaceOptions): Promise<DoctorReport>
  * console.log(drawAnnouncement(new Palette("{}"), 80, "{}", false));
  * ```
  */
-export declare function drawAnnouncement(palette: Palette, width: number, details: string, isExpanded: boolean): Drawing | null
-
-/**
- * Draws the text that the panel shows if there are no runs. `isAll`: of all sessions; `isComplete`: the store has
- * answered; `problem`: the reason why it has not.
- *
- * @example
- * ```ts
- * import { drawEmptyList, Palette } from "pi-subagent-native";
- *
- * console.log(drawEmptyList(new Palette("{}"), 80, false, true).length);
- * ```
- */
-export declare function drawEmptyList(palette: Palette, width: number, isAll: boolean, isComplete: boolean, problem?: string | undefined | null): Drawing
-
-/**
- * Draws an entry of a transcript, given as JSON.
- *
- * @example
- * ```ts
- * import { drawEntry, Palette } from "pi-subagent-native";
- *
- * const entry = { role: "assistant", text: "Found it." };
- * console.log(drawEntry(new Palette("{}"), 80, JSON.stringify(entry)).length);
- * ```
- */
-export declare function drawEntry(palette: Palette, width: number, entry: string): Drawing
-
-/** A drawing from top to bottom: finished lines, and Markdown. */
-export type Drawing = Array<string | Prose>
-
-/**
- * Draws the note above the oldest loaded entry of a transcript: older ones are being read, or cannot be, but are in `file`.
- *
- * @example
- * ```ts
- * import { drawOlderEntries, Palette } from "pi-subagent-native";
- *
- * console.log(drawOlderEntries(new Palette("{}"), 80, "/sessions/run.jsonl").length);
- * ```
- */
-export declare function drawOlderEntries(palette: Palette, width: number, file?: string | undefined | null): Drawing
+export declare function drawAnnouncement(palette: Palette, width: number, details: string, isExpanded: boolean): Array<string> | null
 
 /**
  * Draws a pending question on one line. `hint` says how to answer, and is shown if there is room for it.
@@ -1958,7 +1943,7 @@ export declare function drawOlderEntries(palette: Palette, width: number, file?:
  * console.log(drawQuestionLine(new Palette("{}"), 40, "explorer asks: Remove it?", "alt+a answers").length);
  * ```
  */
-export declare function drawQuestionLine(palette: Palette, width: number, sentence: string, hint: string): Drawing
+export declare function drawQuestionLine(palette: Palette, width: number, sentence: string, hint: string): Array<string>
 
 /**
  * Draws a report, given as the JSON that commands store; `null` for anything else.
@@ -1971,7 +1956,7 @@ export declare function drawQuestionLine(palette: Palette, width: number, senten
  * console.log(drawReport(new Palette("{}"), 80, JSON.stringify(report))?.length);
  * ```
  */
-export declare function drawReport(palette: Palette, width: number, report: string): Drawing | null
+export declare function drawReport(palette: Palette, width: number, report: string): Array<string> | null
 
 /**
  * Draws foreign text in one of `paletteColors`, wrapped and without control characters.
@@ -1983,7 +1968,7 @@ export declare function drawReport(palette: Palette, width: number, report: stri
  * console.log(drawText(new Palette("{}"), 20, "dim", "A text of several words").length);
  * ```
  */
-export declare function drawText(palette: Palette, width: number, color: string, text: string): Drawing
+export declare function drawText(palette: Palette, width: number, color: string, text: string): Array<string>
 
 /**
  * Draws the widget above the editor in at most `maxRows` + 1 lines: the active runs, and the ended runs whose results are
@@ -1996,7 +1981,7 @@ export declare function drawText(palette: Palette, width: number, color: string,
  * console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
  * ```
  */
-export declare function drawWidget(palette: Palette, width: number, live: string, unread: string, maxRows: number, now?: number | undefined | null): Drawing
+export declare function drawWidget(palette: Palette, width: number, live: string, unread: string, maxRows: number, now?: number | undefined | null): Array<string>
 
 /**
  * Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. With `wholeSeconds`, for a clock that runs, there are no tenths.
@@ -2242,6 +2227,38 @@ export interface PanelKey {
  */
 export declare function panelKeys(): Array<PanelKey>
 
+/** A request of the panel. Which of the other fields it has depends on `step`. */
+export interface PanelStep {
+  /**
+   * `close`: leave the screen. `answer`: open the question of the run `text`. `type`: ask for a line of text with the label
+   * `text`, for `submit`. `command`: run the command `text` of `/subagents`. `runs`: read the runs. `transcript`: read the
+   * transcript of the run with the key `text`. The last three expect an `answer`.
+   */
+  step: "close" | "answer" | "type" | "command" | "runs" | "transcript"
+  /** The id of the answer. */
+  id: number
+  /** A run, a label, a command or a key. */
+  text: string
+  /** True for the runs of all sessions. */
+  isAll: boolean
+  /** The number of entries to read. */
+  entries: number
+  /** True if tool calls count as entries. */
+  tools: boolean
+}
+
+/** The appearance of the panel. */
+export interface PanelView {
+  /** The height of the screen. */
+  rows: number
+  /** Changes whenever the theme does. */
+  theme: number
+  /** The names of the keys for each of `panelKeys`, with the user's own keys first. */
+  keys: Array<Array<string>>
+  /** The time, in milliseconds since 1970. */
+  nowMs: number
+}
+
 /** Several tasks side by side, and the pi that asks. */
 export interface ParallelOptions {
   /** 1 to `maxParallelTasks` tasks (8 unless configured, never more than 64). */
@@ -2271,46 +2288,23 @@ export interface ParallelOptions {
  */
 export declare function prepareArguments(tool: string, json: string): PreparedArguments
 
-/** Markdown in a drawing. With a limit its blank lines are left out. */
-export interface Prose {
-  /** The source. Safe for a terminal. */
-  text: string
-  /** Columns that it is moved to the right. */
-  indent: number
-  /** The number of lines from the beginning. */
-  first?: number
-  /** The number of lines from the end. */
-  last?: number
-  /**
-   * A finished line that replaces the lines after the first ones, with their number as `{rest}`. A single line more is
-   * shown instead.
-   */
-  more?: string
-  /** True if code at its end still grows, and has no end to draw. */
-  isOpen: boolean
+/** The names of the user's keys. */
+export interface QuestionKeyNames {
+  /** Selects the choice above. */
+  up: string
+  /** Selects the choice below. */
+  down: string
+  /** Scrolls a page up. */
+  pageUp: string
+  /** Scrolls a page down. */
+  pageDown: string
+  /** Scrolls to the end. */
+  end: string
+  /** Takes the selected choice. */
+  confirm: string
+  /** Takes the harmless choice. */
+  cancel: string
 }
-
-/** A row of a question on the screen. */
-export interface QuestionRow {
-  /** The text of the row. */
-  text: string
-  /** True if the word continues in the next row, without a blank. */
-  isBroken: boolean
-}
-
-/**
- * Breaks a question into rows without hiding a character: its title, its message, and the choices that are too long for
- * their list. No row is wider than `width` in any terminal.
- *
- * @example
- * ```ts
- * import { Palette, questionRows } from "pi-subagent-native";
- *
- * const rows = questionRows(new Palette("{}"), 40, "Remove it?", "rm -rf build", ["No", "Yes"]);
- * for (const { text } of rows) console.log(text);
- * ```
- */
-export declare function questionRows(palette: Palette, width: number, title: string, message: string, choices: Array<string>): Array<QuestionRow>
 
 /**
  * Returns the question that a line after `/subagents` refers to: the first matching one of `waiting`, which has the
@@ -2325,25 +2319,6 @@ export declare function questionRows(palette: Palette, width: number, title: str
  * ```
  */
 export declare function questionToAnswer(line: string, waiting: Array<WaitingQuestion>): ChosenQuestion | null
-
-/** The visible part of a list of runs. */
-export interface RunListView {
-  /** The keys of the runs with unread results. */
-  unread: Array<string>
-  /** The position of the chosen run. */
-  chosen: number
-  /** True if the names of the columns are above the list. */
-  hasHeading: boolean
-  /** The position of the first visible run. */
-  from: number
-  /** The number of visible runs. */
-  rows: number
-  /**
-   * The time, in milliseconds since 1970.
-   * @default now
-   */
-  nowMs?: number
-}
 
 /** One agent, one task, and the pi that asks. */
 export interface RunOptions {

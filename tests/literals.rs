@@ -10,8 +10,8 @@ use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::orchestrate::background::{
     BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord,
 };
-use pi_subagent_native::present::Mark;
-use pi_subagent_native::present::runs::{PanelAction, RunPart};
+use pi_subagent_native::present::panel::PanelAction;
+use pi_subagent_native::present::{Mark, QuestionKey};
 use pi_subagent_native::run::{
     ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason, WriteReach,
 };
@@ -73,7 +73,12 @@ fn every_union_in_the_types_matches_the_code() {
         ("MarkStyle.color", Mark::ALL.into_iter().map(Mark::color).collect()),
         ("MarkStyle.name", texts(Mark::TEXTS)),
         ("PanelKey.action", texts(PanelAction::TEXTS)),
+        (
+            "PanelStep.step",
+            ["close", "answer", "type", "command", "runs", "transcript"].into_iter().collect(),
+        ),
         ("Question.method", texts(QuestionMethod::TEXTS)),
+        ("QuestionScreen.key", texts(QuestionKey::TEXTS)),
         ("ReportLine.mark", marks.collect()),
         ("RunDetails.kind", [RunDetails::KIND].into()),
         ("RunDetails.mode", texts(Mode::TEXTS)),
@@ -85,7 +90,6 @@ fn every_union_in_the_types_matches_the_code() {
         ("SingleResult.outcome", texts(RunOutcome::TEXTS)),
         ("SingleResult.supervision", texts(Supervision::TEXTS)),
         ("SingleResult.timeoutReason", texts(TimeoutReason::TEXTS)),
-        ("RunDrawing.part", texts(RunPart::TEXTS)),
         ("SpawnReceipt.status", texts(ReceiptStatus::TEXTS)),
         ("SpawnableAgent.writes", texts(WriteReach::TEXTS)),
         ("Restart.mode", [OnRestart::Ask, OnRestart::Resume].into_iter().map(OnRestart::as_str).collect()),

@@ -1,7 +1,7 @@
 /** Background runs without the addon: a session whose runs and transcripts a test writes. */
 
+import type { RunRecord } from "../../extension/background/registry.ts";
 import { Background } from "../../extension/background/registry.ts";
-import type { RunRecord } from "../../extension/background/run.ts";
 import type { Native } from "../../extension/host/native.ts";
 import type { BackgroundEvent, BackgroundOptions, BackgroundSession, CommandReport, Transcript } from "../../index.js";
 

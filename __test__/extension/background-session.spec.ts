@@ -3,8 +3,8 @@
 import assert from "node:assert/strict";
 import { after, afterEach, describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import type { RunRecord } from "../../extension/background/run.ts";
-import { announcementLines } from "../../extension/cards/announcement.ts";
+import type { RunRecord } from "../../extension/background/registry.ts";
+import { announcementLines } from "../../extension/cards/cards.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import { announced, announcementOf } from "./announcement-double.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { stopClocks } from "../../extension/cards/render.ts";
+import { stopClocks } from "../../extension/cards/cards.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { RunDetails as CardDetails, DisplayItem, SingleResult, TaskProgress } from "../../index.js";
 import { Card, pass } from "./drawn-card.ts";

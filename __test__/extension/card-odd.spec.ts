@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { afterEach, describe, it } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { announcementLines } from "../../extension/cards/announcement.ts";
-import { stopClocks } from "../../extension/cards/render.ts";
+import { announcementLines, stopClocks } from "../../extension/cards/cards.ts";
 import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { RunDetails as CardDetails } from "../../index.js";

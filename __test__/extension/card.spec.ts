@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { afterEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { stopClocks } from "../../extension/cards/render.ts";
+import { stopClocks } from "../../extension/cards/cards.ts";
 import type {
 	RunDetails as CardDetails,
 	DisplayItem,

@@ -2,9 +2,9 @@
 
 import { mock } from "node:test";
 import type { Theme } from "@earendil-works/pi-coding-agent";
-import { renderers } from "../../extension/cards/render.ts";
+import { renderers } from "../../extension/cards/cards.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
-import type { Asked } from "../../extension/questions/asked.ts";
+import type { Asked } from "../../extension/questions/questions.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { RunDetails as CardDetails } from "../../index.js";
 import { standingIn } from "./standing-in.ts";

@@ -5,7 +5,7 @@ import type { ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
 import { KeybindingsManager, type TUI, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 import { guardedComponent } from "../../extension/host/guarded.ts";
 import type { Screen } from "../../extension/host/pi.ts";
-import { openPanel } from "../../extension/panel/screen.ts";
+import { openPanel } from "../../extension/panel/panel.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import type { BackgroundDouble } from "./background-double.ts";

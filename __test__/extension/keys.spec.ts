@@ -3,9 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { KeybindingsManager, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
-
-import { type Action, panelKeys } from "../../extension/panel/keys.ts";
-import { keyText } from "../../extension/ui/key-text.ts";
+import { type Action, keyText, panelKeys } from "../../extension/ui/keys.ts";
 
 const ESC = "\u001b";
 

@@ -13,7 +13,7 @@ import type {
 	Theme,
 } from "@earendil-works/pi-coding-agent";
 import type { AutocompleteItem, KeybindingsManager, TUI } from "@earendil-works/pi-tui";
-import type { RunRecord } from "../../extension/background/run.ts";
+import type { RunRecord } from "../../extension/background/registry.ts";
 import type { Native } from "../../extension/host/native.ts";
 import type { CustomMessage, Screen, ToolDefinition, Widget } from "../../extension/host/pi.ts";
 import type {
@@ -342,15 +342,11 @@ export class StubAddon implements Called {
 	readonly drawText = addon.drawText;
 	readonly drawAnnouncement = addon.drawAnnouncement;
 	readonly CallCard = addon.CallCard;
-	readonly RunList = addon.RunList;
-	readonly drawEmptyList = addon.drawEmptyList;
+	readonly Panel = addon.Panel;
 	readonly panelKeys = addon.panelKeys;
 	readonly sentenceReport = addon.sentenceReport;
 	readonly drawWidget = addon.drawWidget;
-	readonly RunDrawing = addon.RunDrawing;
-	readonly drawEntry = addon.drawEntry;
-	readonly drawOlderEntries = addon.drawOlderEntries;
-	readonly questionRows = addon.questionRows;
+	readonly QuestionScreen = addon.QuestionScreen;
 	readonly drawQuestionLine = addon.drawQuestionLine;
 }
 

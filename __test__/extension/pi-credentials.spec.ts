@@ -20,7 +20,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
-import { refreshToken } from "../../extension/host/refresh.ts";
+import { refreshToken } from "../../extension/host/callbacks.ts";
 import type { SingleResult } from "../../index.js";
 import {
 	call,

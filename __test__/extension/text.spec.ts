@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { library } from "../../extension/host/library.ts";
+import { library } from "../../extension/host/pi.ts";
 import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
 import { prose } from "../../extension/ui/prose.ts";
 import { cell, clip, oneLine, plainText } from "../../extension/ui/text.ts";

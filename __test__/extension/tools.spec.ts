@@ -306,7 +306,7 @@ describe("registration", () => {
 		addon.surfaces = undefined as never;
 		await host.emit("session_start");
 		await new Promise(setImmediate);
-		assert.match(host.notes.join(), /\(surfaces\.ts:\d+:\d+\)/);
+		assert.match(host.notes.join(), /\(tools\.ts:\d+:\d+\)/);
 	});
 
 	it("keeps two copies of the package separate", async () => {

@@ -18,9 +18,6 @@ import {
 	discoverAgents,
 	doctor,
 	drawAnnouncement,
-	drawEmptyList,
-	drawEntry,
-	drawOlderEntries,
 	drawQuestionLine,
 	drawReport,
 	drawText,
@@ -40,6 +37,7 @@ import {
 	markStyles,
 	openBackground,
 	Palette,
+	Panel,
 	type ParallelOptions,
 	type PiUsage,
 	type PreparedArguments,
@@ -47,12 +45,10 @@ import {
 	panelKeys,
 	prepareArguments,
 	type Question,
-	questionRows,
+	QuestionScreen,
 	questionToAnswer,
 	type Redaction,
-	RunDrawing,
 	RunHandle,
-	RunList,
 	type RunOptions,
 	type RunUsage,
 	type SingleResult,
@@ -374,38 +370,31 @@ export const examples = {
 		const report = { title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" };
 		console.log(drawReport(new Palette("{}"), 80, JSON.stringify(report))?.length);
 	},
-	RunList(): void {
-		const list = new RunList("[]");
-		const palette = new Palette("{}");
-		const view = { unread: [], chosen: 0, hasHeading: true, from: 0, rows: 10 };
-		console.log(list.head(palette, 80, false).length, list.draw(palette, 80, view).length);
-	},
 	sentenceReport(): void {
 		console.log(sentenceReport("info", "There is no question").text);
+	},
+	Panel(): void {
+		const panel = new Panel(true);
+		panel.setRuns("[]", [], Date.now());
+		for (let next = panel.next(); next; next = panel.next()) {
+			if (next.step === "runs") panel.answer(next.id, "[]", undefined, Date.now());
+		}
+		const view = { rows: 24, theme: 0, keys: panelKeys().map(({ own }) => own), nowMs: Date.now() };
+		console.log(panel.draw(new Palette("{}"), 80, view).join("\n"));
 	},
 	panelKeys(): void {
 		for (const { action, own, description } of panelKeys()) console.log(action, own.join(" "), description);
 	},
-	drawEmptyList(): void {
-		console.log(drawEmptyList(new Palette("{}"), 80, false, true).length);
-	},
 	drawWidget(): void {
 		console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
 	},
-	RunDrawing(): void {
-		const run = new RunDrawing("{}");
-		console.log(run.name, run.draw(new Palette("{}"), 80, "head").length);
-	},
-	drawEntry(): void {
-		const entry = { role: "assistant", text: "Found it." };
-		console.log(drawEntry(new Palette("{}"), 80, JSON.stringify(entry)).length);
-	},
-	drawOlderEntries(): void {
-		console.log(drawOlderEntries(new Palette("{}"), 80, "/sessions/run.jsonl").length);
-	},
-	questionRows(): void {
-		const rows = questionRows(new Palette("{}"), 40, "Remove it?", "rm -rf build", ["No", "Yes"]);
-		for (const { text } of rows) console.log(text);
+	QuestionScreen(): void {
+		const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);
+		const named = { up: "up", down: "down", pageUp: "pageUp", pageDown: "pageDown" };
+		const keys = { ...named, end: "end", confirm: "enter", cancel: "escape" };
+		console.log(question.draw(new Palette("{}"), 40, 24, keys).join("\n"));
+		question.press("down");
+		console.log(question.chosen, question.accepts(false));
 	},
 	drawQuestionLine(): void {
 		console.log(drawQuestionLine(new Palette("{}"), 40, "explorer asks: Remove it?", "alt+a answers").length);

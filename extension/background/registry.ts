@@ -3,10 +3,10 @@
  * questions and commands.
  */
 
-import type { BackgroundEvent, BackgroundOptions, BackgroundSession } from "../../index.js";
+import type { BackgroundEvent, BackgroundOptions, BackgroundSession, RunRecord } from "../../index.js";
 import { runGuarded } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
-import { endOf, isLive, type RunRecord, runsOf } from "./run.ts";
+import { isObject } from "../host/stored.ts";
 
 /**
  * The time for which the addon collects the results of runs that end shortly after each other, before it delivers them.
@@ -106,4 +106,20 @@ export class Background {
 		// A listener that fails must not keep the update from the other listeners.
 		for (const listener of this.listeners) runGuarded("showing the background runs", () => listener(this.runs));
 	}
+}
+
+export type { RunRecord };
+
+export function isLive({ state }: RunRecord): boolean {
+	return state !== "ended";
+}
+
+/** Identifies one end of a run. A run has several ends if it was resumed. */
+export function endOf({ key, timesResumed }: RunRecord): string {
+	return `${key} ${timesResumed}`;
+}
+
+/** Returns the runs that the addon sent. The addon draws only those that it can read. */
+export function runsOf(runs: unknown): RunRecord[] {
+	return Array.isArray(runs) ? runs.filter((run): run is RunRecord => isObject(run)) : [];
 }

@@ -1,14 +1,17 @@
-/** Registers `/subagents`, `/stop` and the shortcut for questions. The addon answers the commands. */
+/**
+ * Registers `/subagents`, `/stop` and the shortcuts for questions, the background and interrupted runs. The addon answers
+ * the commands.
+ */
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { KeyId } from "@earendil-works/pi-tui";
-import type { CommandReport } from "../../index.js";
+import type { CommandReport, DeliveryMessage } from "../../index.js";
 import type { Background } from "../background/registry.ts";
+import { hostCallbacks } from "../host/callbacks.ts";
 import { messageOf } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { placeOptions } from "../host/options.ts";
-import { hostCallbacks } from "../host/refresh.ts";
-import { openPanel } from "../panel/screen.ts";
+import { openPanel } from "../panel/panel.ts";
 import type { Questions } from "../questions/questions.ts";
 import { SHORTCUT } from "../questions/terminal.ts";
 import { deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";
@@ -92,4 +95,42 @@ async function answerOf(
 
 function notOpen(): Report {
 	return messageReport("error", loadAddon().problem ?? "No session is open");
+}
+
+const KEY = "alt+r";
+
+/** The interrupted runs in one message. */
+type Interrupted = NonNullable<DeliveryMessage["restart"]>;
+
+/** Registers the key. Returns a function that handles the interrupted runs of a message. */
+export function registerRestarts(pi: ExtensionAPI, session: Session) {
+	let offered: readonly string[] = [];
+
+	async function resume(keys: readonly string[], context: ExtensionContext): Promise<void> {
+		const callbacks = hostCallbacks(context, session.questions);
+		const failed = (error: unknown) => messageReport("error", `Resuming interrupted runs failed: ${messageOf(error)}`);
+		const report = await session.background.session?.restartRuns([...keys], callbacks).catch(failed);
+		if (report) deliver(pi, context, report);
+	}
+
+	pi.registerShortcut(KEY, {
+		description: "Resume interrupted sub-agents",
+		async handler(context) {
+			const keys = offered;
+			offered = [];
+			if (keys.length > 0) await resume(keys, context);
+			else context.ui.notify("There is no interrupted run to resume", "info");
+		},
+	});
+
+	return ({ mode, keys }: Interrupted, context: ExtensionContext): void => {
+		if (mode === "resume") return void resume(keys, context);
+		offered = [...offered, ...keys];
+		const runs = offered.length === 1 ? "1 run was" : `${offered.length} runs were`;
+		if (context.hasUI)
+			context.ui.notify(
+				`${runs} interrupted by a restart: ${KEY} resumes ${offered.length === 1 ? "it" : "them"}`,
+				"info",
+			);
+	};
 }

@@ -8,8 +8,8 @@ import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-a
 import type { CommandReport, DoctorCheck } from "../../index.js";
 import { loadAddon } from "../host/native.ts";
 import { isObject, isText } from "../host/stored.ts";
-import { component } from "../ui/component.ts";
 import type { Pen } from "../ui/pen.ts";
+import { component } from "../ui/pen.ts";
 import { oneLine } from "../ui/text.ts";
 
 /** The type of the session entries that hold reports. */

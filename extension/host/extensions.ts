@@ -7,8 +7,8 @@
 import type { DefaultPackageManager, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { HostExtension } from "../../index.js";
 import { isOwnFile, isOwnPrompt } from "./build.ts";
-import { library } from "./library.ts";
-import type { ModelLookup } from "./models.ts";
+import type { ModelLookup } from "./callbacks.ts";
+import { library } from "./pi.ts";
 import { defined } from "./stored.ts";
 
 type Resources = Awaited<ReturnType<DefaultPackageManager["resolve"]>>;

@@ -1,13 +1,14 @@
 /**
- * Keeps failures of this package from ending pi. An exception in a component, a key handler, a timer or a listener
- * would end it, so each of them is called through here. A failure is reported once per session, and the failed part is
- * left out.
+ * Keeps failures of this package from ending pi, and shows notices. An exception in a component, a key handler, a timer or
+ * a listener would end pi, so each of them is called through here. A failure is reported once per session, and the failed
+ * part is left out.
  */
 
+import { writeSync } from "node:fs";
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
+import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { clip, oneLine } from "../ui/text.ts";
 import { positionOf } from "./build.ts";
-import { showNotice } from "./notices.ts";
 
 /** The maximum length of a failure in a notice, in characters. */
 const MAX_CHARACTERS = 300;
@@ -92,4 +93,41 @@ export function guardedInterval(what: string, run: () => void, everyMs: number):
 /** Calls `setTimeout` in the same way. */
 export function guardedTimeout(what: string, run: () => void, afterMs: number): NodeJS.Timeout {
 	return setTimeout(() => runGuarded(what, run), afterMs).unref();
+}
+
+const STDERR = 2;
+
+/** Shows each notice once: in pi's UI, or else on stderr, which no mode uses for its output. */
+export class Notices {
+	private readonly shown = new Set<string>();
+
+	announce(notices: readonly string[], context: ExtensionContext): void {
+		const fresh = notices.filter((notice) => !this.shown.has(notice));
+		if (fresh.length === 0) return;
+		for (const notice of fresh) this.shown.add(notice);
+		showNotice(fresh.join("\n"), context);
+	}
+}
+
+/** Shows a notice, even if it was shown before. */
+export function showNotice(notice: string, context: ExtensionContext): void {
+	const text = `pi-subagent-native: ${notice}`;
+	if (context.hasUI) context.ui.notify(text, "warning");
+	else printError(text);
+}
+
+function printError(text: string): void {
+	try {
+		writeSync(STDERR, `${text}\n`);
+	} catch {
+		// stderr is closed, which is no reason to end pi.
+	}
+}
+
+/**
+ * Prints a text when pi's process exits, because pi has given the terminal back by then. Lines are wrapped between
+ * words; the terminal itself would break them in the middle of a command.
+ */
+export function printAtExit(text: string): void {
+	process.once("exit", () => printError(wrapTextWithAnsi(text, process.stderr.columns || text.length).join("\n")));
 }

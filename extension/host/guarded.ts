@@ -3,8 +3,7 @@
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Component, TuiMouseEventResult } from "@earendil-works/pi-tui";
 import { clip, plainText } from "../ui/text.ts";
-import { failureLine, failureText, recordFailure, runGuarded, showFailuresIn } from "./guard.ts";
-import { showNotice } from "./notices.ts";
+import { failureLine, failureText, recordFailure, runGuarded, showFailuresIn, showNotice } from "./guard.ts";
 import { contentText, defined, isObject, isText } from "./stored.ts";
 
 type Loose = (...args: unknown[]) => unknown;

@@ -2,8 +2,8 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { Answer } from "../../index.js";
-import { isForConversation } from "./asked.ts";
 import type { Presenter, Waiting } from "./questions.ts";
+import { isForConversation } from "./questions.ts";
 
 export function dialogs(context: ExtensionContext): Presenter {
 	let all: readonly Waiting[] = [];

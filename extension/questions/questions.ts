@@ -3,9 +3,9 @@
  * them.
  */
 
-import type { Answer, HostCallbacks } from "../../index.js";
+import type { Answer, ConfirmRequest, HostCallbacks, Question } from "../../index.js";
 import { loadAddon } from "../host/native.ts";
-import type { Asked } from "./asked.ts";
+import type { Pen } from "../ui/pen.ts";
 
 /** Shows questions to the user. */
 export interface Presenter {
@@ -133,4 +133,31 @@ export class Questions {
 		queue.changed();
 		return await promise;
 	}
+}
+
+/**
+ * A question with the addon's id, which is unique in this process. The addon itself asks questions of the kind
+ * `consent`.
+ */
+export type Asked = (Question | (Omit<ConfirmRequest, "path"> & ConsentFields)) & {
+	/** The tool call that waits for the run. Absent for a background run. */
+	readonly callId?: string;
+};
+
+/** The fields of a question about permission to run a project's agent. */
+type ConsentFields = { method: "consent" } & Partial<Pick<Question, "label" | "options" | "placeholder" | "prefill">>;
+
+/**
+ * Returns true if the conversation is asked too. A person may answer such a question, but it does not open by itself.
+ */
+export function isForConversation(asked: Asked): boolean {
+	return asked.method !== "consent" && asked.forConversation === true;
+}
+
+/**
+ * Returns a pending question on one line, for a card or above the editor. `hint` says how to answer, and is shown if
+ * there is room for it.
+ */
+export function questionLine({ sentence }: Asked, pen: Pen, hint = ""): string {
+	return pen.drawn((native, ...on) => native.drawQuestionLine(...on, sentence, hint))?.join("") ?? "";
 }

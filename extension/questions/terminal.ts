@@ -7,12 +7,12 @@ import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import { isKeyRelease, type OverlayHandle, type TUI } from "@earendil-works/pi-tui";
 import type { Answer } from "../../index.js";
 import { guardedInterval, reportFailure } from "../host/guard.ts";
-import { component } from "../ui/component.ts";
-import { keyName } from "../ui/key-text.ts";
+import { keyName } from "../ui/keys.ts";
 import type { Pen } from "../ui/pen.ts";
-import { isForConversation, questionLine } from "./asked.ts";
+import { component } from "../ui/pen.ts";
 import { type QuestionOverlay, questionOverlay } from "./overlay.ts";
 import type { Presenter, Waiting } from "./questions.ts";
+import { isForConversation, questionLine } from "./questions.ts";
 
 /** The key that opens the oldest question while pi's editor has the keyboard. */
 export const SHORTCUT = "alt+a";

@@ -1,4 +1,7 @@
-/** The tools. Each one passes a call to the addon and its result back to pi. */
+/**
+ * The tools. Each one passes a call to the addon and its result back to pi. Without the addon, the tools can still be called
+ * and return its problem.
+ */
 
 import module from "node:module";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
@@ -12,15 +15,15 @@ import type {
 	TaskOptions,
 	ToolResult,
 	ToolSurface,
+	ToolSurfaces,
 } from "../../index.js";
 import type { Background } from "../background/registry.ts";
-import { renderers } from "../cards/render.ts";
+import { renderers } from "../cards/cards.ts";
+import { hostCallbacks } from "../host/callbacks.ts";
 import { messageOf, runGuarded } from "../host/guard.ts";
 import { loadAddon, type Native } from "../host/native.ts";
-import { type PlaceOptions, placeOptions } from "../host/options.ts";
+import { type PlaceOptions, placeOptions, surfaceOptions } from "../host/options.ts";
 import type { ToolDefinition, ToolOutput } from "../host/pi.ts";
-import { hostCallbacks } from "../host/refresh.ts";
-import { settled } from "../host/runs.ts";
 import { defined } from "../host/stored.ts";
 import type { Questions } from "../questions/questions.ts";
 
@@ -216,4 +219,62 @@ let isShared = false;
 export function shareCompiledCode(): void {
 	if (!isShared) module.flushCompileCache?.();
 	isShared = true;
+}
+
+/** The session of each live run. */
+const live = new Map<RunHandle, string>();
+
+/** Keeps `handle` until its run has ended. */
+export async function settled(handle: RunHandle, session: string): Promise<ToolResult> {
+	live.set(handle, session);
+	try {
+		return await handle.result();
+	} finally {
+		live.delete(handle);
+	}
+}
+
+/** Ends the runs of one session, or of all sessions, and waits until their children have exited. */
+export async function closeRuns(session?: string): Promise<void> {
+	const ending = [...live].filter(([, of]) => session === undefined || of === session);
+	await Promise.allSettled(ending.map(([handle]) => handle.close()));
+}
+
+/**
+ * The last tool descriptions of this process. After `/reload`, pi draws the transcript again before `session_start`,
+ * and draws a card only for a registered tool. This module is not evaluated again.
+ */
+let remembered: readonly ToolSurface[] = [];
+
+export function rememberedTools(): readonly ToolSurface[] {
+	return remembered;
+}
+
+export async function describeTools(pi: ExtensionAPI, context: ExtensionContext): Promise<ToolSurfaces> {
+	const { native, problem } = loadAddon();
+	let surfaces: ToolSurfaces;
+	try {
+		surfaces = native ? await native.describeTools(surfaceOptions(pi, context)) : withoutAddon(problem);
+	} catch (error) {
+		surfaces = withoutAddon(`the tools could not be described: ${messageOf(error)}`);
+	}
+	remembered = surfaces.register ? surfaces.tools : [];
+	return surfaces;
+}
+
+const NAMES = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"];
+
+function withoutAddon(problem: string): ToolSurfaces {
+	const description = "Delegates work to sub-agents. Not usable now: the native addon is missing.";
+	const promptSnippet = "Delegate work to sub-agents (not usable now)";
+	const parameters = { type: "object", properties: {} };
+	const same = { description, promptSnippet, promptGuidelines: [], parameters, exposure: "model-only" as const };
+	const tools = NAMES.map((name) => ({ name, label: name, ...same }));
+	return { register: true, tools, notices: [problem] };
+}
+
+/** Returns the system prompt with the delegation policy, or `undefined` if it is there already or disabled. */
+export function withPolicy(systemPrompt: string, surfaces: ToolSurfaces | undefined): string | undefined {
+	const policy = surfaces?.delegationPolicy;
+	return !policy || systemPrompt.includes(policy) ? undefined : `${systemPrompt}\n\n${policy}`;
 }

@@ -4,11 +4,11 @@
  */
 
 import type { ThemeColor as Color, Theme } from "@earendil-works/pi-coding-agent";
-import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import type { Drawing, Palette } from "../../index.js";
+import { type Component, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import type { Palette } from "../../index.js";
 import { loadAddon, type Native } from "../host/native.ts";
-import { type KeySource, keyText } from "./key-text.ts";
-import { proseBlock } from "./prose.ts";
+import { type KeySource, keyText } from "./keys.ts";
+import { prose } from "./prose.ts";
 import { clip, plainText } from "./text.ts";
 
 export type { ThemeColor as Color } from "@earendil-works/pi-coding-agent";
@@ -92,20 +92,19 @@ export class Pen extends Style {
 	 * Returns the lines of a drawing of the addon, or `undefined` if there is no drawing. A line that pi finds too wide is
 	 * cut, because pi would end.
 	 */
-	drawn(draw: (native: Native, ...on: [palette: Palette, width: number]) => Drawing | null): string[] | undefined {
-		return this.measured(draw)?.flatMap((block) =>
-			typeof block === "string" ? this.clip(block) : proseBlock(block, this),
-		);
+	drawn(draw: (native: Native, ...on: [palette: Palette, width: number]) => string[] | null): string[] | undefined {
+		return this.measured(draw)?.map((line) => this.clip(line));
 	}
 }
 
 /** Stands for a text in a style. No control sequence contains it. */
 const SAMPLE = "·";
 
-let latest: { styles: string; palette: Palette } | undefined;
+let latest: { theme: AnyTheme; styles: string; palette: Palette } | undefined;
 
 /** Returns the palette of a theme. It is made once, because all components have the same theme. */
-function paletteOf(native: Native, style: Style, keys: KeySource): Palette {
+function paletteOf(native: Native, { theme }: Style, keys: KeySource): Palette {
+	const style = new Style(theme);
 	const around = (styled: string) => {
 		const [open = "", close = ""] = styled.split(SAMPLE);
 		return [open, close];
@@ -114,6 +113,41 @@ function paletteOf(native: Native, style: Style, keys: KeySource): Palette {
 	const colors = Object.fromEntries(names.map((color) => [color, around(style.fg(color, SAMPLE))]));
 	const expandKey = keyText("app.tools.expand", keys);
 	const styles = JSON.stringify({ colors, bold: around(style.bold(SAMPLE)), expandKey });
-	if (latest?.styles !== styles) latest = { styles, palette: new native.Palette(styles) };
+	if (latest?.theme !== theme || latest.styles !== styles) {
+		const markdown = (text: string, width: number) => prose(text, new Pen(theme, width));
+		latest = { theme, styles, palette: new native.Palette(styles, markdown) };
+	}
 	return latest.palette;
+}
+
+/** Returns a version of `make` that runs again only if one of its arguments has changed. */
+export function cached<Arguments extends readonly unknown[], Result>(
+	make: (...args: Arguments) => Result,
+): (...args: Arguments) => Result {
+	let last: { args: Arguments; result: Result } | undefined;
+	return (...args) => {
+		const isSame = last?.args.every((value, index) => value === args[index]);
+		if (!last || !isSame) last = { args, result: make(...args) };
+		return last.result;
+	};
+}
+
+/**
+ * Returns a component that lays out its lines once per width, and again when `stamp` has changed. pi creates a new
+ * component after any other change. `keys` looks up the user's keys.
+ */
+export function component(
+	theme: AnyTheme,
+	layout: (pen: Pen) => readonly string[],
+	stamp: () => unknown = () => undefined,
+	keys: KeySource = {},
+): Component {
+	let invalidated = 0;
+	const lines = cached((width: number, ..._unchanged: unknown[]) => [...layout(new Pen(theme, width, keys))]);
+	return {
+		render: (width) => lines(width, stamp(), invalidated),
+		invalidate() {
+			invalidated += 1;
+		},
+	};
 }

@@ -1,8 +1,7 @@
 /** Draws Markdown from a model, in pi's style. */
 
 import { Markdown, type MarkdownTheme, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import type { Prose } from "../../index.js";
-import { loadedLibrary } from "../host/library.ts";
+import { loadedLibrary } from "../host/pi.ts";
 import type { Color, Pen } from "./pen.ts";
 import { plainText } from "./text.ts";
 
@@ -11,23 +10,6 @@ import { plainText } from "./text.ts";
  * the screen.
  */
 const MAX_CODE = 30_000;
-
-/** The place of a number in a note on omitted lines. */
-const REST = "{rest}";
-
-/** Draws the Markdown of a drawing. */
-export function proseBlock({ text, indent, first, last, more, isOpen }: Prose, pen: Pen): string[] {
-	return pen.indented(indent, (inner) => {
-		if (first === undefined && last === undefined) return prose(text, inner);
-		const lines = compactProse(text, inner);
-		// The code block is still growing: drop the closing fence that is not in the text.
-		if (isOpen) lines.pop();
-		if (last !== undefined) return lines.slice(-last);
-		if (more === undefined) return lines.slice(0, first);
-		const rest = lines.length - (first ?? 0);
-		return rest <= 1 ? lines : [...lines.slice(0, first), inner.clip(more.replace(REST, `${rest}`))];
-	});
-}
 
 /** Draws a text in full. */
 export function prose(source: string, pen: Pen): string[] {
@@ -40,11 +22,6 @@ export function prose(source: string, pen: Pen): string[] {
 		// The parser fails on some inputs, such as a thousand nested quotes. Their source is shown instead.
 		return wrapTextWithAnsi(text, Math.max(1, pen.width));
 	}
-}
-
-/** Draws a text without its blank lines. */
-export function compactProse(source: string, pen: Pen): string[] {
-	return prose(source, pen).filter((line) => line !== "");
 }
 
 /** Returns the same theme that pi uses for its own messages. */

@@ -3,11 +3,11 @@
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { TUI } from "@earendil-works/pi-tui";
 import type { Background } from "../background/registry.ts";
-import { isLive, type RunRecord } from "../background/run.ts";
+import { isLive, type RunRecord } from "../background/registry.ts";
 import { guardedInterval } from "../host/guard.ts";
 import type { Widget } from "../host/pi.ts";
-import { component } from "./component.ts";
 import type { AnyTheme, Pen } from "./pen.ts";
+import { component } from "./pen.ts";
 
 const WIDGET = "subagents";
 const MAX_LINES = 5;

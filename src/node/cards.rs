@@ -1,9 +1,10 @@
 //! The cards and messages of a conversation. The data that a session has stored comes in as JSON. Reading
 //! it is safe, whatever it contains.
 
+use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
-use super::drawing::{Drawing, Palette, drawn};
+use super::drawing::{Palette, drawn};
 use crate::present::cards;
 
 /// The requested size of a card.
@@ -73,14 +74,14 @@ impl CallCard {
 
     /// Draws who works on what.
     #[napi(catch_unwind)]
-    pub fn head(&self, palette: &Palette, width: u32, extent: CardExtent) -> Drawing {
-        drawn(palette, width, |page| self.0.draw_head(page, &extent.into()))
+    pub fn head(&self, env: Env, palette: &Palette, width: u32, extent: CardExtent) -> Vec<String> {
+        drawn(env, palette, width, |page| self.0.draw_head(page, &extent.into()))
     }
 
     /// Draws its progress, or its result.
     #[napi(catch_unwind)]
-    pub fn body(&self, palette: &Palette, width: u32, extent: CardExtent) -> Drawing {
-        drawn(palette, width, |page| self.0.draw_body(page, &extent.into()))
+    pub fn body(&self, env: Env, palette: &Palette, width: u32, extent: CardExtent) -> Vec<String> {
+        drawn(env, palette, width, |page| self.0.draw_body(page, &extent.into()))
     }
 
     /// True while its clock ticks.
@@ -106,13 +107,14 @@ impl CallCard {
 /// ```
 #[napi(catch_unwind)]
 pub fn draw_announcement(
+    env: Env,
     palette: &Palette,
     width: u32,
     details: String,
     is_expanded: bool,
-) -> Option<Drawing> {
+) -> Option<Vec<String>> {
     let announcement = cards::Announcement::read(&details)?;
-    Some(drawn(palette, width, |page| announcement.draw(page, is_expanded)))
+    Some(drawn(env, palette, width, |page| announcement.draw(page, is_expanded)))
 }
 
 /// Draws a report, given as the JSON that commands store; `null` for anything else.
@@ -125,7 +127,7 @@ pub fn draw_announcement(
 /// console.log(drawReport(new Palette("{}"), 80, JSON.stringify(report))?.length);
 /// ```
 #[napi(catch_unwind)]
-pub fn draw_report(palette: &Palette, width: u32, report: String) -> Option<Drawing> {
+pub fn draw_report(env: Env, palette: &Palette, width: u32, report: String) -> Option<Vec<String>> {
     let report = cards::StoredReport::read(&report)?;
-    Some(drawn(palette, width, |page| report.draw(page)))
+    Some(drawn(env, palette, width, |page| report.draw(page)))
 }

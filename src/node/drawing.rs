@@ -1,9 +1,12 @@
-//! What is drawn, as pi gets it: finished lines, and Markdown for pi's own component.
+//! Drawings for pi: finished lines in its theme.
 
-use napi::Either;
+use napi::bindgen_prelude::{Env, FnArgs, Function, FunctionRef};
 use napi_derive::napi;
 
-use crate::present::paint::{self, Block, Page};
+use crate::present::paint::{self, Page, Theme};
+
+/// Lays out Markdown in a width.
+type Markdown = FnArgs<(String, u32)>;
 
 /// The styles of one theme. Make one per theme, and draw everything with it.
 ///
@@ -15,15 +18,34 @@ use crate::present::paint::{self, Block, Page};
 /// console.log(new Palette(JSON.stringify({ ...styles, expandKey: "ctrl+o" })));
 /// ```
 #[napi]
-pub struct Palette(pub(super) paint::Palette);
+pub struct Palette {
+    pub(in crate::node) styles: paint::Palette,
+    markdown: Option<FunctionRef<Markdown, Vec<String>>>,
+}
 
 #[napi]
 impl Palette {
     /// Reads the styles from JSON: the control sequences before and after a text for each of `colors` and for `bold`, and
-    /// `expandKey`, the key that shows all of a card. A missing colour is not drawn.
+    /// `expandKey`, the key that shows all of a card. A missing colour is not drawn. `markdown` lays out Markdown in a
+    /// width; without it, or if it throws, the source is drawn.
     #[napi(constructor, catch_unwind)]
-    pub fn new(styles: String) -> Self {
-        Self(paint::Palette::read(&styles))
+    pub fn new(
+        styles: String,
+        #[napi(ts_arg_type = "(text: string, width: number) => Array<string>")] markdown: Option<
+            Function<'_, Markdown, Vec<String>>,
+        >,
+    ) -> napi::Result<Self> {
+        let markdown = markdown.map(|markdown| markdown.create_ref()).transpose()?;
+        Ok(Self { styles: paint::Palette::read(&styles), markdown })
+    }
+
+    /// Calls `draw` with the theme.
+    pub(super) fn with_theme<T>(&self, env: Env, draw: impl FnOnce(Theme) -> T) -> T {
+        let markdown = |text: &str, width: usize| {
+            let markdown = self.markdown.as_ref()?.borrow_back(&env).ok()?;
+            markdown.call((text.to_owned(), small(width)).into()).ok()
+        };
+        draw(Theme { palette: &self.styles, markdown: &markdown })
     }
 }
 
@@ -50,7 +72,7 @@ pub fn palette_colors() -> Vec<&'static str> {
 /// ```
 #[napi(catch_unwind)]
 pub fn text_width(text: String) -> u32 {
-    u32::try_from(paint::width_of(&text)).unwrap_or(u32::MAX)
+    small(paint::width_of(&text))
 }
 
 /// Draws foreign text in one of `paletteColors`, wrapped and without control characters.
@@ -62,44 +84,15 @@ pub fn text_width(text: String) -> u32 {
 /// console.log(drawText(new Palette("{}"), 20, "dim", "A text of several words").length);
 /// ```
 #[napi(catch_unwind)]
-pub fn draw_text(palette: &Palette, width: u32, color: String, text: String) -> Drawing {
-    drawn(palette, width, |page| page.foreign_text(&color, &text))
+pub fn draw_text(env: Env, palette: &Palette, width: u32, color: String, text: String) -> Vec<String> {
+    drawn(env, palette, width, |page| page.foreign_text(&color, &text))
 }
-
-/// Markdown in a drawing. With a limit its blank lines are left out.
-#[napi(object, object_from_js = false)]
-pub struct Prose {
-    /// The source. Safe for a terminal.
-    pub text: String,
-    /// Columns that it is moved to the right.
-    pub indent: u32,
-    /// The number of lines from the beginning.
-    pub first: Option<u32>,
-    /// The number of lines from the end.
-    pub last: Option<u32>,
-    /// A finished line that replaces the lines after the first ones, with their number as `{rest}`. A single line more is
-    /// shown instead.
-    pub more: Option<String>,
-    /// True if code at its end still grows, and has no end to draw.
-    pub is_open: bool,
-}
-
-/// A drawing from top to bottom: finished lines, and Markdown.
-#[napi]
-pub type Drawing = Vec<Either<String, Prose>>;
 
 /// Draws with a palette in a width.
-pub(super) fn drawn(palette: &Palette, width: u32, draw: impl FnOnce(&mut Page)) -> Drawing {
-    let block = |block| match block {
-        Block::Line(line) => Either::A(line),
-        Block::Prose(prose) => Either::B(prose.into()),
-    };
-    Page::draw(&palette.0, width as usize, draw).into_iter().map(block).collect()
+pub(super) fn drawn(env: Env, palette: &Palette, width: u32, draw: impl FnOnce(&mut Page)) -> Vec<String> {
+    palette.with_theme(env, |theme| Page::draw(theme, width as usize, draw))
 }
 
-impl From<paint::Prose> for Prose {
-    fn from(paint::Prose { text, indent, first, last, more, is_open }: paint::Prose) -> Self {
-        let small = |lines| u32::try_from(lines).unwrap_or(u32::MAX);
-        Self { text, indent: small(indent), first: first.map(small), last: last.map(small), more, is_open }
-    }
+fn small(columns: usize) -> u32 {
+    u32::try_from(columns).unwrap_or(u32::MAX)
 }

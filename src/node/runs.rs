@@ -1,108 +1,146 @@
-//! Background runs, as the panel and the widget draw them. Runs come in as JSON, with fields that only the extension knows.
+//! Background runs, as the panel and the widget draw them. Runs come in as JSON.
 
+use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
-use super::drawing::{Drawing, Palette, drawn};
+use super::drawing::{Palette, drawn};
+use crate::present::panel::{self, KeyNames, PanelAction};
 use crate::present::{now_ms, runs};
 
-/// The panel's list of runs.
-///
-/// @example
-/// ```ts
-/// import { Palette, RunList } from "pi-subagent-native";
-///
-/// const list = new RunList("[]");
-/// const palette = new Palette("{}");
-/// const view = { unread: [], chosen: 0, hasHeading: true, from: 0, rows: 10 };
-/// console.log(list.head(palette, 80, false).length, list.draw(palette, 80, view).length);
-/// ```
-#[napi]
-pub struct RunList(runs::RunList);
+/// A request of the panel. Which of the other fields it has depends on `step`.
+#[napi(object, object_from_js = false)]
+#[derive(Default)]
+pub struct PanelStep {
+    /// `close`: leave the screen. `answer`: open the question of the run `text`. `type`: ask for a line of text with the label
+    /// `text`, for `submit`. `command`: run the command `text` of `/subagents`. `runs`: read the runs. `transcript`: read the
+    /// transcript of the run with the key `text`. The last three expect an `answer`.
+    #[napi(ts_type = "\"close\" | \"answer\" | \"type\" | \"command\" | \"runs\" | \"transcript\"")]
+    pub step: &'static str,
+    /// The id of the answer.
+    pub id: u32,
+    /// A run, a label, a command or a key.
+    pub text: String,
+    /// True for the runs of all sessions.
+    pub is_all: bool,
+    /// The number of entries to read.
+    pub entries: u32,
+    /// True if tool calls count as entries.
+    pub tools: bool,
+}
 
-/// The visible part of a list of runs.
+impl From<panel::PanelStep> for PanelStep {
+    fn from(step: panel::PanelStep) -> Self {
+        let none = Self::default();
+        match step {
+            panel::PanelStep::Close => Self { step: "close", ..none },
+            panel::PanelStep::Answer { run_id } => Self { step: "answer", text: run_id, ..none },
+            panel::PanelStep::Type { label } => Self { step: "type", text: label, ..none },
+            panel::PanelStep::Command { id, line } => Self { step: "command", id, text: line, ..none },
+            panel::PanelStep::Runs { id, is_all } => Self { step: "runs", id, is_all, ..none },
+            panel::PanelStep::Transcript { id, key, entries, tools } => {
+                let entries = u32::try_from(entries).unwrap_or(u32::MAX);
+                Self { step: "transcript", id, text: key, entries, tools, ..none }
+            }
+        }
+    }
+}
+
+/// The appearance of the panel.
 #[napi(object, object_to_js = false)]
-pub struct RunListView {
-    /// The keys of the runs with unread results.
-    pub unread: Vec<String>,
-    /// The position of the chosen run.
-    pub chosen: u32,
-    /// True if the names of the columns are above the list.
-    pub has_heading: bool,
-    /// The position of the first visible run.
-    pub from: u32,
-    /// The number of visible runs.
+pub struct PanelView {
+    /// The height of the screen.
     pub rows: u32,
+    /// Changes whenever the theme does.
+    pub theme: u32,
+    /// The names of the keys for each of `panelKeys`, with the user's own keys first.
+    pub keys: Vec<Vec<String>>,
     /// The time, in milliseconds since 1970.
-    /// @default now
-    pub now_ms: Option<i64>,
+    pub now_ms: i64,
 }
 
-#[napi]
-impl RunList {
-    /// Reads the runs from JSON.
-    #[napi(constructor, catch_unwind)]
-    pub fn new(runs: String) -> Self {
-        Self(runs::RunList::read(&runs))
-    }
-
-    /// Draws the title of the list, the number of runs in each state, and their usage. `isAll`: the runs of all sessions.
-    #[napi(catch_unwind)]
-    pub fn head(&self, palette: &Palette, width: u32, is_all: bool) -> Drawing {
-        drawn(palette, width, |page| self.0.draw_head(page, is_all))
-    }
-
-    /// Draws a line for each visible run.
-    #[napi(catch_unwind)]
-    pub fn draw(&self, palette: &Palette, width: u32, view: RunListView) -> Drawing {
-        let RunListView { unread, chosen, has_heading, from, rows, now_ms: at } = view;
-        let [chosen, from, rows] = [chosen, from, rows].map(|lines| lines as usize);
-        let now_ms = at.unwrap_or_else(now_ms);
-        let view = runs::ListView { unread, chosen, has_heading, from, rows, now_ms };
-        drawn(palette, width, |page| self.0.draw(page, &view))
-    }
-}
-
-/// A run, as the panel shows it. Nothing is drawn of foreign data.
+/// The panel of background runs. After each call, carry out its steps until there is none, and draw it again.
 ///
 /// @example
 /// ```ts
-/// import { Palette, RunDrawing } from "pi-subagent-native";
+/// import { Palette, Panel, panelKeys } from "pi-subagent-native";
 ///
-/// const run = new RunDrawing("{}");
-/// console.log(run.name, run.draw(new Palette("{}"), 80, "head").length);
+/// const panel = new Panel(true);
+/// panel.setRuns("[]", [], Date.now());
+/// for (let next = panel.next(); next; next = panel.next()) {
+/// 	if (next.step === "runs") panel.answer(next.id, "[]", undefined, Date.now());
+/// }
+/// const view = { rows: 24, theme: 0, keys: panelKeys().map(({ own }) => own), nowMs: Date.now() };
+/// console.log(panel.draw(new Palette("{}"), 80, view).join("\n"));
 /// ```
 #[napi]
-pub struct RunDrawing(Option<runs::RunDrawing>);
+pub struct Panel(panel::Panel);
 
 #[napi]
-impl RunDrawing {
-    /// Reads the run from JSON.
+impl Panel {
+    /// Opens the panel, with the transcript of the run with the key `requested`. `canAnswer`: `answer` steps are possible.
     #[napi(constructor, catch_unwind)]
-    pub fn new(run: String) -> Self {
-        Self(runs::RunDrawing::read(&run))
+    pub fn new(can_answer: bool, requested: Option<String>) -> Self {
+        Self(panel::Panel::new(requested, can_answer))
     }
 
-    /// Its name for people.
-    #[napi(getter, catch_unwind)]
-    pub fn name(&self) -> String {
-        self.0.as_ref().map(runs::RunDrawing::name).unwrap_or_default()
-    }
-
-    /// Draws a part of it. `head`, `outcome` and `current` (all that it is saying) are for its transcript, `task`, `latest`
-    /// (its newest text or its result) and `usage` for the list, `question` for both.
+    /// Takes the runs of the session as JSON, and the keys of the runs with unread results.
     #[napi(catch_unwind)]
-    pub fn draw(
-        &self,
-        palette: &Palette,
-        width: u32,
-        #[napi(
-            ts_arg_type = "\"head\" | \"question\" | \"task\" | \"latest\" | \"usage\" | \"outcome\" | \"current\""
-        )]
-        part: String,
-        now: Option<i64>,
-    ) -> Drawing {
-        let (Some(run), Some(part)) = (&self.0, runs::RunPart::parse(&part)) else { return Drawing::new() };
-        drawn(palette, width, |page| run.draw(page, part, now.unwrap_or_else(now_ms)))
+    pub fn set_runs(&mut self, runs: String, unread: Vec<String>, now_ms: i64) {
+        self.0.set_runs(&runs, unread, now_ms);
+    }
+
+    /// Takes the answer to a step as JSON, or the message of its error.
+    #[napi(catch_unwind)]
+    pub fn answer(&mut self, id: u32, answer: Option<String>, problem: Option<String>, now_ms: i64) {
+        let answer = problem.as_deref().map_or(Ok(answer.as_deref().unwrap_or_default()), Err);
+        self.0.answer(id, answer, now_ms);
+    }
+
+    /// Allows the next read of the transcript of the run with this key. Call it some time after each answer.
+    #[napi(catch_unwind)]
+    pub fn rested(&mut self, key: String) {
+        self.0.rested(&key);
+    }
+
+    /// Updates the clocks, and requests old data again. Call it once a second.
+    #[napi(catch_unwind)]
+    pub fn tick(&mut self, now_ms: i64) {
+        self.0.tick(now_ms);
+    }
+
+    /// Does the action of a key; `undefined` stands for any other key.
+    #[napi(catch_unwind)]
+    pub fn press(
+        &mut self,
+        #[napi(ts_arg_type = "PanelKey[\"action\"] | undefined | null")] action: Option<String>,
+    ) {
+        self.0.press(action.and_then(|action| PanelAction::parse(&action)));
+    }
+
+    /// Scrolls up (negative) or down.
+    #[napi(catch_unwind)]
+    pub fn scroll(&mut self, lines: i32) {
+        self.0.scroll(lines);
+    }
+
+    /// Takes the text that a `type` step has asked for.
+    #[napi(catch_unwind)]
+    pub fn submit(&mut self, text: String) {
+        self.0.submit(&text);
+    }
+
+    /// Returns the next step.
+    #[napi(catch_unwind)]
+    pub fn next(&mut self) -> Option<PanelStep> {
+        self.0.next().map(Into::into)
+    }
+
+    /// Draws exactly `view.rows` lines.
+    #[napi(catch_unwind)]
+    pub fn draw(&mut self, env: Env, palette: &Palette, width: u32, view: PanelView) -> Vec<String> {
+        let PanelView { rows, theme: version, keys, now_ms } = view;
+        let view = panel::PanelView { rows: rows as usize, theme: version, keys: KeyNames(&keys), now_ms };
+        palette.with_theme(env, |theme| self.0.draw(theme, width as usize, view))
     }
 }
 
@@ -132,33 +170,13 @@ pub struct PanelKey {
 /// ```
 #[napi(catch_unwind)]
 pub fn panel_keys() -> Vec<PanelKey> {
-    let key = |runs::PanelKey { action, pi, own, description }| PanelKey {
+    let key = |panel::PanelKey { action, pi, own, description }| PanelKey {
         action: action.as_str(),
         pi,
         own: own.to_vec(),
         description,
     };
-    runs::panel_keys().into_iter().map(key).collect()
-}
-
-/// Draws the text that the panel shows if there are no runs. `isAll`: of all sessions; `isComplete`: the store has
-/// answered; `problem`: the reason why it has not.
-///
-/// @example
-/// ```ts
-/// import { drawEmptyList, Palette } from "pi-subagent-native";
-///
-/// console.log(drawEmptyList(new Palette("{}"), 80, false, true).length);
-/// ```
-#[napi(catch_unwind)]
-pub fn draw_empty_list(
-    palette: &Palette,
-    width: u32,
-    is_all: bool,
-    is_complete: bool,
-    problem: Option<String>,
-) -> Drawing {
-    drawn(palette, width, |page| runs::draw_empty_list(page, is_all, is_complete, problem.as_deref()))
+    panel::panel_keys().into_iter().map(key).collect()
 }
 
 /// Draws the widget above the editor in at most `maxRows` + 1 lines: the active runs, and the ended runs whose results are
@@ -172,40 +190,14 @@ pub fn draw_empty_list(
 /// ```
 #[napi(catch_unwind)]
 pub fn draw_widget(
+    env: Env,
     palette: &Palette,
     width: u32,
     live: String,
     unread: String,
     max_rows: u32,
     now: Option<i64>,
-) -> Drawing {
+) -> Vec<String> {
     let now = now.unwrap_or_else(now_ms);
-    drawn(palette, width, |page| runs::draw_widget(page, &live, &unread, max_rows as usize, now))
-}
-
-/// Draws an entry of a transcript, given as JSON.
-///
-/// @example
-/// ```ts
-/// import { drawEntry, Palette } from "pi-subagent-native";
-///
-/// const entry = { role: "assistant", text: "Found it." };
-/// console.log(drawEntry(new Palette("{}"), 80, JSON.stringify(entry)).length);
-/// ```
-#[napi(catch_unwind)]
-pub fn draw_entry(palette: &Palette, width: u32, entry: String) -> Drawing {
-    drawn(palette, width, |page| runs::draw_entry(page, &entry))
-}
-
-/// Draws the note above the oldest loaded entry of a transcript: older ones are being read, or cannot be, but are in `file`.
-///
-/// @example
-/// ```ts
-/// import { drawOlderEntries, Palette } from "pi-subagent-native";
-///
-/// console.log(drawOlderEntries(new Palette("{}"), 80, "/sessions/run.jsonl").length);
-/// ```
-#[napi(catch_unwind)]
-pub fn draw_older_entries(palette: &Palette, width: u32, file: Option<String>) -> Drawing {
-    drawn(palette, width, |page| runs::draw_older_entries(page, file.as_deref()))
+    drawn(env, palette, width, |page| runs::draw_widget(page, &live, &unread, max_rows as usize, now))
 }

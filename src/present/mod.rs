@@ -12,11 +12,11 @@
 //! | How are durations, tokens, money and sizes written? | `sanitizer::figures` |
 //! | How is anything drawn in a width? | `paint/`: [`Page`](paint::Page), [`Palette`](paint::Palette) |
 //! | What do the cards in a conversation show? | `cards/` |
-//! | What do the panel and the widget show of runs in the background? | `runs/` |
+//! | What do the panel and the widget show of runs in the background? | `runs/`; the panel's keys and views: `panel/` |
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
 //! | What do the commands answer? | `reports/` |
 //! | What stands around a question, and how can it be answered? | `question_text`: [`QuestionText`] |
-//! | How is a question broken into rows? | `question_rows` |
+//! | How does a question look over the screen, and when may it be approved? | `question_screen`; in rows: `question_rows` |
 //! | What does the model read when a run has ended, or asks it? | `announcement`: `DeliveryBody`; `run_question`: [`RunQuestion`] |
 
 mod announcement;
@@ -24,7 +24,9 @@ pub mod cards;
 mod clock;
 mod counts;
 pub mod paint;
+pub mod panel;
 mod question_rows;
+mod question_screen;
 mod question_text;
 mod report;
 mod reports;
@@ -37,7 +39,8 @@ mod usage_text;
 pub use announcement::ANNOUNCEMENT;
 pub(crate) use announcement::{DeliveryBody, PARTIAL, announcement_details, message};
 pub use clock::Clock;
-pub use question_rows::{QuestionRow, draw_question_line, question_rows};
+pub use question_rows::draw_question_line;
+pub use question_screen::{QuestionKey, QuestionKeyNames, QuestionScreen};
 pub use question_text::{
     AnswerKind, Choice, ChosenAnswer, QuestionText, consent_text, conversation_question_text, question_text,
 };

@@ -16,7 +16,7 @@ const INDENT: usize = 2;
 
 /// A row of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct QuestionRow {
+pub(super) struct QuestionRow {
     /// The text of the row.
     pub text: String,
     /// True if the word continues in the next row, without a blank.
@@ -32,8 +32,7 @@ pub fn draw_question_line(page: &mut Page, sentence: &str, hint: &str) {
 
 /// Returns the rows of a question: its title, its message, and the full text of the choices that their list has to cut. No
 /// row is wider than `width` in any terminal.
-#[must_use]
-pub fn question_rows(
+pub(super) fn question_rows(
     palette: &Palette,
     width: usize,
     title: &str,

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_with_macros::skip_serializing_none;
 
 use super::lines::LinesFromEnd;
@@ -40,7 +40,7 @@ pub struct Wanted {
 }
 
 /// The newest part of a conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Transcript {
     /// Oldest first.
@@ -115,6 +115,32 @@ impl Serialize for TranscriptEntry {
     }
 }
 
+impl<'de> Deserialize<'de> for TranscriptEntry {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Entry {
+            role: TranscriptRole,
+            text: String,
+            name: Option<String>,
+            #[serde(default)]
+            is_error: bool,
+        }
+
+        let Entry { role, text, name, is_error } = Entry::deserialize(deserializer)?;
+        let tool = || name.clone().unwrap_or_default();
+        Ok(match role {
+            TranscriptRole::User => Self::User(text),
+            TranscriptRole::Assistant if is_error => {
+                Self::Assistant { text: String::new(), model: name, error: Some(text) }
+            }
+            TranscriptRole::Assistant => Self::Assistant { text, model: name, error: None },
+            TranscriptRole::ToolCall => Self::ToolCall { name: tool(), summary: text },
+            TranscriptRole::ToolResult => Self::ToolResult { name: tool(), is_error, text },
+        })
+    }
+}
+
 impl TranscriptEntry {
     /// Its kind.
     #[must_use]
@@ -128,7 +154,8 @@ impl TranscriptEntry {
     }
 
     /// Returns the entry's words, the name of its tool or model, and whether it failed.
-    fn parts(&self) -> (Cow<'_, str>, Option<&str>, bool) {
+    #[must_use]
+    pub fn parts(&self) -> (Cow<'_, str>, Option<&str>, bool) {
         match self {
             Self::User(text) => (text.into(), None, false),
             Self::Assistant { text, model, error: None } => (text.into(), model.as_deref(), false),

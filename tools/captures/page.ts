@@ -2,7 +2,8 @@
 
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { panelKeys } from "../../extension/panel/keys.ts";
+import { panelKeys } from "../../extension/ui/keys.ts";
+import { panelKeys as allKeys } from "../../index.js";
 import { newestPi, root } from "../../scripts/lib/places.mjs";
 import { type Scene, type Variant, variants } from "./scene.ts";
 import { scenes } from "./scenes.ts";
@@ -108,8 +109,8 @@ export const pages: readonly Page[] = [
 			"| | |",
 			"|---|---|",
 			...panelKeys({})
-				.table()
-				.map(([keys, does]) => `| ${keys} | ${does} |`),
+				.names()
+				.map((keys, index) => `| ${keys.join(" ")} | ${allKeys()[index]?.description} |`),
 		],
 	},
 ];

@@ -1,8 +1,9 @@
 //! Questions of runs: their drawing, and the one that a person wants to answer.
 
+use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
-use crate::node::drawing::{Drawing, Palette, drawn};
+use crate::node::drawing::{Palette, drawn};
 use crate::orchestrate::background::commands::{self, AskingRun};
 use crate::present;
 
@@ -51,36 +52,88 @@ pub fn question_to_answer(line: String, waiting: Vec<WaitingQuestion>) -> Option
     Some(ChosenQuestion { id, problem })
 }
 
-/// A row of a question on the screen.
-#[napi(object, object_from_js = false)]
-pub struct QuestionRow {
-    /// The text of the row.
-    pub text: String,
-    /// True if the word continues in the next row, without a blank.
-    pub is_broken: bool,
+/// The names of the user's keys.
+#[napi(object, object_to_js = false)]
+pub struct QuestionKeyNames {
+    /// Selects the choice above.
+    pub up: String,
+    /// Selects the choice below.
+    pub down: String,
+    /// Scrolls a page up.
+    pub page_up: String,
+    /// Scrolls a page down.
+    pub page_down: String,
+    /// Scrolls to the end.
+    pub end: String,
+    /// Takes the selected choice.
+    pub confirm: String,
+    /// Takes the harmless choice.
+    pub cancel: String,
 }
 
-/// Breaks a question into rows without hiding a character: its title, its message, and the choices that are too long for
-/// their list. No row is wider than `width` in any terminal.
+/// A question over the screen, of which no character is hidden. The first choice is the harmless one. Any other answer is accepted
+/// only after the question was scrolled to its end.
 ///
 /// @example
 /// ```ts
-/// import { Palette, questionRows } from "pi-subagent-native";
+/// import { Palette, QuestionScreen } from "pi-subagent-native";
 ///
-/// const rows = questionRows(new Palette("{}"), 40, "Remove it?", "rm -rf build", ["No", "Yes"]);
-/// for (const { text } of rows) console.log(text);
+/// const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);
+/// const named = { up: "up", down: "down", pageUp: "pageUp", pageDown: "pageDown" };
+/// const keys = { ...named, end: "end", confirm: "enter", cancel: "escape" };
+/// console.log(question.draw(new Palette("{}"), 40, 24, keys).join("\n"));
+/// question.press("down");
+/// console.log(question.chosen, question.accepts(false));
 /// ```
-#[napi(catch_unwind)]
-pub fn question_rows(
-    palette: &Palette,
-    width: u32,
-    title: String,
-    message: String,
-    choices: Vec<String>,
-) -> Vec<QuestionRow> {
-    let rows = present::question_rows(&palette.0, width as usize, &title, &message, &choices);
-    let row = |present::QuestionRow { text, is_broken }| QuestionRow { text, is_broken };
-    rows.into_iter().map(row).collect()
+#[napi]
+pub struct QuestionScreen(present::QuestionScreen);
+
+#[napi]
+impl QuestionScreen {
+    /// Opens a question.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(heading: String, title: String, message: String, choices: Vec<String>) -> Self {
+        Self(present::QuestionScreen::new(heading, title, message, choices))
+    }
+
+    /// The position of the selected choice.
+    #[napi(getter, catch_unwind)]
+    pub fn chosen(&self) -> u32 {
+        u32::try_from(self.0.chosen()).unwrap_or(u32::MAX)
+    }
+
+    /// Moves the selection, or scrolls.
+    #[napi(catch_unwind)]
+    pub fn press(
+        &mut self,
+        #[napi(ts_arg_type = "\"up\" | \"down\" | \"pageUp\" | \"pageDown\" | \"home\" | \"end\"")]
+        key: String,
+    ) {
+        if let Some(key) = present::QuestionKey::parse(&key) {
+            self.0.press(key);
+        }
+    }
+
+    /// Returns true if an answer may be taken.
+    #[napi(catch_unwind)]
+    pub fn accepts(&mut self, is_harmless: bool) -> bool {
+        self.0.accepts(is_harmless)
+    }
+
+    /// Draws the question for a screen of `rows`. `input` is the line in which the user writes the answer.
+    #[napi(catch_unwind)]
+    pub fn draw(
+        &mut self,
+        palette: &Palette,
+        width: u32,
+        rows: u32,
+        keys: QuestionKeyNames,
+        input: Option<String>,
+    ) -> Vec<String> {
+        let QuestionKeyNames { up, down, page_up, page_down, end, confirm, cancel } = keys;
+        let keys = present::QuestionKeyNames { up, down, page_up, page_down, end, confirm, cancel };
+        self.0.draw(&palette.styles, width as usize, rows as usize, &keys, input.as_deref())
+    }
 }
 
 /// Draws a pending question on one line. `hint` says how to answer, and is shown if there is room for it.
@@ -92,6 +145,12 @@ pub fn question_rows(
 /// console.log(drawQuestionLine(new Palette("{}"), 40, "explorer asks: Remove it?", "alt+a answers").length);
 /// ```
 #[napi(catch_unwind)]
-pub fn draw_question_line(palette: &Palette, width: u32, sentence: String, hint: String) -> Drawing {
-    drawn(palette, width, |page| present::draw_question_line(page, &sentence, &hint))
+pub fn draw_question_line(
+    env: Env,
+    palette: &Palette,
+    width: u32,
+    sentence: String,
+    hint: String,
+) -> Vec<String> {
+    drawn(env, palette, width, |page| present::draw_question_line(page, &sentence, &hint))
 }

@@ -34,6 +34,7 @@ pub(super) use work::call_spans;
 
 pub use call_card::CallCard;
 pub use report::StoredReport;
+pub(super) use report::draw_lines;
 pub use state::Extent;
 
 /// Lines of a text that is not ours, collapsed.
@@ -62,15 +63,11 @@ fn draw_foreign(page: &mut Page, text: &str, is_error: bool, is_expanded: bool) 
 mod tests {
     use super::state::Call;
     use super::*;
-    use crate::present::paint::{Block, Palette};
+    use crate::present::paint::Palette;
 
     /// The lines of a wide page without colours.
     pub(super) fn lines(draw: impl FnOnce(&mut Page)) -> Vec<String> {
-        let text = |block| match block {
-            Block::Line(line) => line,
-            Block::Prose(prose) => format!("{:1$}{2}", "", prose.indent, prose.text),
-        };
-        Page::draw(&Palette::default(), 200, draw).into_iter().map(text).collect()
+        Page::draw(&Palette::default(), 200, draw)
     }
 
     fn head(call: &Call, extent: &Extent) -> Vec<String> {

@@ -61,17 +61,17 @@ impl StoredReport {
             page.indented(1, |page| page.wrapped(&[], &[title], Limit::None));
             page.blank();
         }
-        self.draw_lines(page, usize::MAX);
+        self.draw_first(page, usize::MAX);
     }
 
     /// Draws at most `max` of its lines.
-    pub(super) fn draw_lines(&self, page: &mut Page, max: usize) {
-        draw_report(page, &self.lines.iter().take(max).map(StoredLine::line).collect::<Vec<_>>());
+    pub(super) fn draw_first(&self, page: &mut Page, max: usize) {
+        draw_lines(page, &self.lines.iter().take(max).map(StoredLine::line).collect::<Vec<_>>());
     }
 }
 
 /// Draws lines of a report, one column in from the left like pi's own messages.
-fn draw_report(page: &mut Page, lines: &[ReportLine]) {
+pub(in crate::present) fn draw_lines(page: &mut Page, lines: &[ReportLine]) {
     let has_marks = lines.iter().any(|line| !line.mark.sign().is_empty());
     let widest = NAME_COLUMNS.min(page.width() / NAME_SHARE);
     let named = lines.iter().filter(|line| !line.text.is_empty());
@@ -118,7 +118,7 @@ mod tests {
 
     /// The columns before each name.
     fn leads(lines: &[ReportLine]) -> Vec<usize> {
-        let drawn = super::super::tests::lines(|page| draw_report(page, lines));
+        let drawn = super::super::tests::lines(|page| draw_lines(page, lines));
         drawn
             .iter()
             .map(|line| line.find(char::is_alphabetic).map_or(0, |at| line[..at].chars().count() - 1))

@@ -200,7 +200,7 @@ impl SessionCall {
     fn draw_answer(&self, page: &mut Page, is_expanded: bool) {
         match self.stored::<Answer>("subagent-session") {
             Some(Answer { report, .. }) => {
-                report.draw_lines(page, if is_expanded || self.is_error { usize::MAX } else { FEW_LINES });
+                report.draw_first(page, if is_expanded || self.is_error { usize::MAX } else { FEW_LINES });
             }
             None => self.draw_plain(page),
         }

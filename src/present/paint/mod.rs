@@ -1,7 +1,7 @@
 //! The painter: finished lines for a width, in the colours of pi's theme.
 //!
-//! A drawing is made from top to bottom on a [`Page`], which knows its width and its [`Palette`]. It consists of lines and of
-//! [`Prose`], which pi's own Markdown component lays out. Text from elsewhere becomes safe when it becomes a `Span`.
+//! A drawing is made from top to bottom on a [`Page`], which knows its width and its [`Theme`]: the colours, and pi's own layout of
+//! [`Markdown`]. Text from elsewhere becomes safe when it becomes a `Span`.
 //!
 //! | Question | File |
 //! |---|---|
@@ -25,13 +25,14 @@ mod wrap;
 pub(crate) use foreign::{
     LINE_CHARS, PREVIEW_CHARS, beginning, brief, first_line, folded, gist, newest_words, plain, short_path,
 };
-pub use page::{Block, Drawing, Page, Prose};
 pub(crate) use page::{Limit, REST, more_note};
+pub use page::{Markdown, Page, Theme};
 pub use palette::{COLORS, Palette};
 pub(crate) use parts::Part;
 pub use span::Color;
-pub(crate) use span::{Cut, Span};
+pub(crate) use span::{Cut, Span, clipped};
 pub(crate) use table::{Cell, SharedPrefix, TableRow, Widths, share};
+pub(crate) use width::slice;
 pub use width::width_of;
 
 /// The indentation of cards, messages and reports below their first line.

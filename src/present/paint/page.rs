@@ -3,8 +3,9 @@
 use super::foreign::{self, plain};
 use super::palette::{COLORS, Palette};
 use super::parts::{Part, fitted, joined, joined_width};
-use super::span::{Color, ELLIPSIS, Span, blanks, clip, fit_path, is_empty, wrap};
+use super::span::{Color, ELLIPSIS, Span, blanks, clip, clipped, fit_path, is_empty, wrap};
 use super::width::width_of;
+use super::wrap::wrapped_ranges;
 
 /// The indentation of a part that moved below its line.
 const BELOW_INDENT: usize = 6;
@@ -13,34 +14,24 @@ const PATH_COLUMNS: usize = 24;
 /// Stands for a number in a note on omitted lines.
 pub(crate) const REST: &str = "{rest}";
 
-/// A line, or Markdown that pi's own component lays out.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Block {
-    /// A finished line, not wider than the page.
-    Line(String),
-    /// The words of a model.
-    Prose(Prose),
+/// Lays out Markdown in a width, as pi draws the words of a model. `None` if it cannot: the source is drawn then.
+pub type Markdown<'a> = &'a dyn Fn(&str, usize) -> Option<Vec<String>>;
+
+/// The appearance of a drawing.
+#[derive(Clone, Copy)]
+pub struct Theme<'a> {
+    /// The styles.
+    pub palette: &'a Palette,
+    /// The layout of Markdown.
+    pub markdown: Markdown<'a>,
 }
 
-/// Markdown. With a limit its blank lines are left out.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Prose {
-    /// The source.
-    pub text: String,
-    /// Columns that it is moved to the right.
-    pub indent: usize,
-    /// The number of lines from the beginning.
-    pub first: Option<usize>,
-    /// The number of lines from the end.
-    pub last: Option<usize>,
-    /// A finished line that replaces the lines after the first ones, with their number as `{rest}`.
-    pub more: Option<String>,
-    /// Code at its end still grows, and has no end to draw.
-    pub is_open: bool,
+impl<'a> From<&'a Palette> for Theme<'a> {
+    /// A theme that draws the source of Markdown.
+    fn from(palette: &'a Palette) -> Self {
+        Self { palette, markdown: &|_, _| None }
+    }
 }
-
-/// A finished drawing from top to bottom.
-pub type Drawing = Vec<Block>;
 
 /// The maximum number of lines of a text.
 #[derive(Clone, Debug)]
@@ -54,20 +45,19 @@ pub(crate) enum Limit {
 }
 
 /// A drawing in the making. Text from elsewhere becomes safe when it becomes a [`Span`], so every page can be shown.
-#[derive(Debug)]
 pub struct Page<'a> {
-    palette: &'a Palette,
+    theme: Theme<'a>,
     width: usize,
     indent: usize,
-    blocks: Drawing,
+    lines: Vec<String>,
 }
 
 impl<'a> Page<'a> {
-    /// Draws a page with `width` columns.
-    pub fn draw(palette: &'a Palette, width: usize, draw: impl FnOnce(&mut Self)) -> Drawing {
-        let mut page = Self { palette, width, indent: 0, blocks: Drawing::new() };
+    /// Draws lines with `width` columns.
+    pub fn draw(theme: impl Into<Theme<'a>>, width: usize, draw: impl FnOnce(&mut Self)) -> Vec<String> {
+        let mut page = Self { theme: theme.into(), width, indent: 0, lines: Vec::new() };
         draw(&mut page);
-        page.blocks
+        page.lines
     }
 
     /// Returns the columns that a line may have.
@@ -87,13 +77,22 @@ impl<'a> Page<'a> {
 
     /// Draws an empty line, unless nothing is above it.
     pub(crate) fn gap(&mut self) {
-        if !self.blocks.is_empty() {
+        if !self.lines.is_empty() {
             self.blank();
         }
     }
 
     pub(crate) fn blank(&mut self) {
         self.push(&[]);
+    }
+
+    /// Draws a horizontal line with a name in it.
+    pub(crate) fn rule(&mut self, name: &str) {
+        let line = |columns: usize| Span::new("dim", "─".repeat(columns));
+        let title = if name.is_empty() { String::new() } else { format!(" {name} ") };
+        let title = Span::new("muted", clipped(&title, self.width.saturating_sub(6)));
+        let rest = self.width.saturating_sub(2 + width_of(&title.text));
+        self.spans(vec![line(2), title, line(rest)]);
     }
 
     /// Draws parts joined by ` · ` in one line.
@@ -172,9 +171,8 @@ impl<'a> Page<'a> {
         let mut lines = wrap(spans, self.width, lead);
         match limit {
             Limit::Noted(max, note) if lines.len() > max + 1 => {
-                let rest = lines.split_off(max).len().to_string();
-                let note = note.iter().map(|span| span.with_text(span.text.replace(REST, &rest)));
-                lines.push(clip(note.collect(), self.width));
+                let rest = lines.split_off(max).len();
+                lines.push(self.note(&note, rest));
             }
             Limit::Lines(max) if lines.len() > max => {
                 lines.truncate(max);
@@ -190,26 +188,49 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Draws Markdown, or its first lines.
+    /// Returns a note on the number of omitted lines.
+    fn note(&self, note: &[Span], rest: usize) -> Vec<Span> {
+        let rest = rest.to_string();
+        clip(note.iter().map(|span| span.with_text(span.text.replace(REST, &rest))).collect(), self.width)
+    }
+
+    /// Draws Markdown. With a limit its blank lines are left out.
     pub(crate) fn prose(&mut self, text: &str, limit: Limit) {
-        let (first, more) = match limit {
-            Limit::None => (None, None),
-            Limit::Lines(max) => (Some(max), None),
-            Limit::Noted(max, note) => (Some(max), Some(self.palette.styled(&note))),
-        };
-        self.push_prose(Prose { text: plain(text).trim().to_owned(), first, more, ..Prose::default() });
-    }
-
-    /// Draws the end of Markdown that grows, in at most `lines` lines.
-    pub(crate) fn end_of_prose(&mut self, text: &str, lines: usize) {
-        let foreign::Tail { text, is_open } = foreign::tail(text, lines);
-        self.push_prose(Prose { text, last: Some(lines), is_open, ..Prose::default() });
-    }
-
-    fn push_prose(&mut self, prose: Prose) {
-        if !prose.text.is_empty() {
-            self.blocks.push(Block::Prose(Prose { indent: self.indent, ..prose }));
+        let mut lines = self.laid_out(plain(text).trim());
+        if !matches!(limit, Limit::None) {
+            lines.retain(|line| !line.is_empty());
         }
+        match limit {
+            Limit::Lines(max) => lines.truncate(max),
+            Limit::Noted(max, note) if lines.len() > max + 1 => {
+                let rest = lines.split_off(max).len();
+                lines.push(self.theme.palette.styled(&self.note(&note, rest)));
+            }
+            _ => {}
+        }
+        self.push_lines(lines);
+    }
+
+    /// Draws the end of Markdown that grows, in at most `max` lines.
+    pub(crate) fn end_of_prose(&mut self, text: &str, max: usize) {
+        let foreign::Tail { text, is_open } = foreign::tail(text, max);
+        let mut lines = self.laid_out(&text);
+        lines.retain(|line| !line.is_empty());
+        // The code at the end still grows: the closing fence is not in the text.
+        if is_open {
+            lines.pop();
+        }
+        self.push_lines(lines.split_off(lines.len().saturating_sub(max)));
+    }
+
+    /// Returns the lines of Markdown.
+    fn laid_out(&self, text: &str) -> Vec<String> {
+        if text.is_empty() {
+            return Vec::new();
+        }
+        let width = self.width.max(1);
+        let source = || wrapped_ranges(text, width).into_iter().map(|line| text[line].to_owned()).collect();
+        (self.theme.markdown)(text, width).unwrap_or_else(source)
     }
 
     /// Draws as many paths as fit into a line, and the number of the others.
@@ -238,14 +259,19 @@ impl<'a> Page<'a> {
 
     /// Returns the hint that names the key to expand a card. Empty if there is no key.
     pub(crate) fn expand_hint(&self) -> Span {
-        let key = &self.palette.expand_key;
+        let key = &self.theme.palette.expand_key;
         Span::new("dim", if key.is_empty() { String::new() } else { format!("{key} to expand") })
     }
 
     fn push(&mut self, spans: &[Span]) {
-        let line = self.palette.styled(spans);
-        let indent = if line.is_empty() { 0 } else { self.indent };
-        self.blocks.push(Block::Line(format!("{:indent$}{line}", "")));
+        self.push_lines([self.theme.palette.styled(spans)]);
+    }
+
+    /// Adds finished lines, not wider than the page.
+    pub(crate) fn push_lines(&mut self, lines: impl IntoIterator<Item = String>) {
+        let indent = self.indent;
+        let indented = |line: String| if line.is_empty() { line } else { format!("{:indent$}{line}", "") };
+        self.lines.extend(lines.into_iter().map(indented));
     }
 }
 
@@ -273,16 +299,8 @@ mod tests {
         Palette::read(r#"{"colors":{"accent":["<",">"]},"bold":["[","]"],"expandKey":"ctrl+o"}"#)
     }
 
-    fn lines_in(palette: &Palette, width: usize, draw: impl FnOnce(&mut Page)) -> Vec<String> {
-        let line = |block| match block {
-            Block::Line(line) => Some(line),
-            Block::Prose(_) => None,
-        };
-        Page::draw(palette, width, draw).into_iter().filter_map(line).collect()
-    }
-
     fn lines(width: usize, draw: impl FnOnce(&mut Page)) -> Vec<String> {
-        lines_in(&palette(), width, draw)
+        Page::draw(&palette(), width, draw)
     }
 
     #[test]
@@ -292,7 +310,7 @@ mod tests {
                 // One column is left below a line, next to the indentation there, in any page.
                 let limit = width.max(BELOW_INDENT + 2);
                 let span = || Span::new("dim", text);
-                for line in lines_in(&Palette::default(), width, |page| {
+                for line in Page::draw(&Palette::default(), width, |page| {
                     page.spans(vec![span(), span()]);
                     page.line([Part { min_columns: Some(4), ..span().into() }, Part::from(span()).ranked(1)]);
                     page.line([Part { below: Some(2), ..span().into() }, Part::from(span())]);
@@ -365,10 +383,7 @@ mod tests {
     #[test]
     fn the_hint_to_expand_needs_a_key() {
         let palette = Palette::read("{}");
-        assert_eq!(
-            Page::draw(&palette, 40, |page| page.spans(page.hint("more")))[..],
-            [Block::Line("… more".to_owned())]
-        );
+        assert_eq!(Page::draw(&palette, 40, |page| page.spans(page.hint("more"))), ["… more"]);
         assert_eq!(lines(40, |page| page.spans(page.hint("more"))), ["… more, ctrl+o to expand"]);
     }
 }

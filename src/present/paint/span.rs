@@ -104,6 +104,12 @@ pub(super) fn clip(mut spans: Vec<Span>, columns: usize) -> Vec<Span> {
     spans
 }
 
+/// Cuts a text to `columns`.
+pub(crate) fn clipped(text: &str, columns: usize) -> String {
+    let line = clip(vec![Span { text: text.to_owned(), ..Span::default() }], columns);
+    line.into_iter().map(|span| span.text).collect()
+}
+
 /// Cuts a line to `columns`. A path, or a text that keeps its end, loses its beginning before any other text is cut.
 pub(super) fn cut(mut spans: Vec<Span>, columns: usize) -> Vec<Span> {
     if let Some(at) = spans.iter().position(|span| span.cut != Cut::End) {

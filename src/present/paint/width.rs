@@ -33,7 +33,7 @@ pub fn width_of(text: &str) -> usize {
 }
 
 /// Returns the longest part of a text that lies within these columns. A character that is only partly within them is left out.
-pub(super) fn slice(text: &str, columns: Range<usize>) -> &str {
+pub(crate) fn slice(text: &str, columns: Range<usize>) -> &str {
     if is_plain(text) {
         return &text[columns.start.min(text.len())..columns.end.min(text.len())];
     }

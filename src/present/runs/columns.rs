@@ -67,7 +67,7 @@ impl Columns {
             width,
             shared_prefix: distinguished(&names),
             has_tokens: runs.iter().any(|run| !run.tokens().is_empty()),
-            has_costs: is_numbered && runs.iter().any(|run| run.usage.cost.total > 0.0),
+            has_costs: is_numbered && runs.iter().any(|run| run.progress.usage.cost.total > 0.0),
         }
     }
 

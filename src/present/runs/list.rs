@@ -1,7 +1,7 @@
 //! Runs below each other: the list of the panel, and the widget above the editor.
 
 use super::columns::Columns;
-use super::view::{ShownRun, UNREAD, short};
+use super::view::{ShownRun, UNREAD, read_runs, short};
 use crate::present::counts::{counts, has_ended};
 use crate::present::paint::{Page, Part, Span, TableRow, Widths};
 use crate::present::usage_text;
@@ -14,15 +14,10 @@ const NAME_CHARS: usize = 40;
 const CHOSEN: &str = "▸ ";
 const OTHER: &str = "  ";
 
-/// The panel's list of runs.
-#[derive(Debug)]
-pub struct RunList(Vec<ShownRun>);
-
 /// The visible part of the list.
-#[derive(Clone, Debug, Default)]
-pub struct ListView {
+pub(in crate::present) struct ListView<'a> {
     /// The keys of the runs with unread results.
-    pub unread: Vec<String>,
+    pub unread: &'a [String],
     /// The position of the chosen run.
     pub chosen: usize,
     /// True if the names of the columns are above the list.
@@ -35,54 +30,46 @@ pub struct ListView {
     pub now_ms: i64,
 }
 
-impl RunList {
-    /// Reads a list of runs from JSON.
-    #[must_use]
-    pub fn read(runs: &str) -> Self {
-        Self(read(runs))
+/// Draws the number of runs in each state, and their usage.
+pub(in crate::present) fn draw_list_head(page: &mut Page, runs: &[ShownRun], is_all: bool) {
+    let title = Span::new("toolTitle", "Sub-agents").bold();
+    let scope = Span::new("warning", if is_all { "all sessions" } else { "" });
+    let states: Vec<_> = runs.iter().map(ShownRun::state_or_outcome).collect();
+    let (ended, active): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| has_ended(state));
+    let counted = [active, ended].into_iter().flat_map(|states| counts(&states, ""));
+    let counted = counted.map(|span| Span { color: Some("muted"), ..span });
+    let mut total = Usage::default();
+    for run in runs {
+        total.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.progress.usage.clone() });
     }
+    let usage = usage_text(&total);
+    let usage = [usage.tokens, usage.cost].into_iter().flatten().map(|text| Span::new("dim", text));
+    page.line([title, scope].into_iter().chain(counted).chain(usage));
+}
 
-    /// Draws the number of runs in each state, and their usage.
-    pub fn draw_head(&self, page: &mut Page, is_all: bool) {
-        let title = Span::new("toolTitle", "Sub-agents").bold();
-        let scope = Span::new("warning", if is_all { "all sessions" } else { "" });
-        let states: Vec<_> = self.0.iter().map(ShownRun::state).collect();
-        let (ended, active): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| has_ended(state));
-        let counted = [active, ended].into_iter().flat_map(|states| counts(&states, ""));
-        let counted = counted.map(|span| Span { color: Some("muted"), ..span });
-        let mut total = Usage::default();
-        for run in &self.0 {
-            total.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.usage.clone() });
-        }
-        let usage = usage_text(&total);
-        let usage = [usage.tokens, usage.cost].into_iter().flatten().map(|text| Span::new("dim", text));
-        page.line([title, scope].into_iter().chain(counted).chain(usage));
-    }
-
-    /// Draws the names of the columns, and a line for each visible run.
-    pub fn draw(&self, page: &mut Page, view: &ListView) {
-        let columns = Columns::of(&self.0, true, page.width().saturating_sub(CHOSEN.chars().count()));
-        let digits = self.0.len().to_string().len();
-        let mut rows = vec![columns.heading(Span::new("dim", format!("{OTHER}  {:>digits$} ", "#")))];
-        rows.extend(self.0.iter().enumerate().map(|(index, run)| {
-            let is_chosen = index == view.chosen;
-            let color = if is_chosen { "accent" } else { "toolOutput" };
-            let mut line = columns.line(index, run, color, view.unread.contains(&run.key), view.now_ms);
-            line.lead.insert(0, Span::new("accent", if is_chosen { CHOSEN } else { OTHER }));
-            line.lead.push(Span::new("muted", format!("{:>digits$} ", index + 1)));
-            line
-        }));
-        let widths = Widths::of(&rows);
-        let visible = rows[1..].iter().skip(view.from).take(view.rows);
-        for row in rows[..1].iter().filter(|_| view.has_heading).chain(visible) {
-            page.row(row, &widths);
-        }
+/// Draws the names of the columns, and a line for each visible run.
+pub(in crate::present) fn draw_list(page: &mut Page, runs: &[ShownRun], view: &ListView) {
+    let columns = Columns::of(runs, true, page.width().saturating_sub(CHOSEN.chars().count()));
+    let digits = runs.len().to_string().len();
+    let mut rows = vec![columns.heading(Span::new("dim", format!("{OTHER}  {:>digits$} ", "#")))];
+    rows.extend(runs.iter().enumerate().map(|(index, run)| {
+        let is_chosen = index == view.chosen;
+        let color = if is_chosen { "accent" } else { "toolOutput" };
+        let mut line = columns.line(index, run, color, view.unread.contains(&run.key), view.now_ms);
+        line.lead.insert(0, Span::new("accent", if is_chosen { CHOSEN } else { OTHER }));
+        line.lead.push(Span::new("muted", format!("{:>digits$} ", index + 1)));
+        line
+    }));
+    let widths = Widths::of(&rows);
+    let visible = rows[1..].iter().skip(view.from).take(view.rows);
+    for row in rows[..1].iter().filter(|_| view.has_heading).chain(visible) {
+        page.row(row, &widths);
     }
 }
 
 /// Draws the widget: a line for each run, the newest active ones first, then the ended ones; and a line that counts the others.
 pub fn draw_widget(page: &mut Page, live: &str, unread: &str, max: usize, now_ms: i64) {
-    let (live, unread): (Vec<ShownRun>, Vec<ShownRun>) = (read(live), read(unread));
+    let (live, unread) = (read_runs(live), read_runs(unread));
     let working = &live[..max.min(live.len())];
     let columns = Columns::of(working, false, page.width());
     let row = |(index, run)| columns.line(index, run, "accent", false, now_ms);
@@ -102,12 +89,4 @@ pub fn draw_widget(page: &mut Page, live: &str, unread: &str, max: usize, now_ms
     if hidden > 0 {
         page.line([Span::new("dim", format!("+{hidden} more · /subagents shows all"))]);
     }
-}
-
-/// Most of the time all of them can be read at once.
-fn read(runs: &str) -> Vec<ShownRun> {
-    serde_json::from_str(runs).unwrap_or_else(|_| {
-        let runs: Vec<serde_json::Value> = serde_json::from_str(runs).unwrap_or_default();
-        runs.into_iter().filter_map(|run| serde_json::from_value(run).ok()).collect()
-    })
 }

@@ -1,22 +1,17 @@
-//! Background runs as the panel and the widget show them.
+//! Background runs as the panel and the widget show them. Runs come as JSON; data of another form is skipped.
 //!
-//! Runs come as JavaScript has them, as JSON: they carry fields that only the extension knows, such as the pending
-//! question. Foreign data is skipped.
-//!
-//! | Question | File |
-//! |---|---|
-//! | What is said of a run, wherever it is drawn? | `view`: `ShownRun` |
-//! | What do the columns of a list show, and how are its names told apart? | `columns` |
-//! | What do the panel's list and the widget show? | `list` |
-//! | What are the panel's keys, and what does it say when it lists nothing? | `panel` |
-//! | What is shown of one run, and of its transcript? | `run` |
+//! `view` has the texts of a run for every drawing, `columns` the columns of a list, `list` the panel's list and the widget, and
+//! `run` the details of one run and its transcript.
 
 mod columns;
 mod list;
-mod panel;
 mod run;
 mod view;
 
-pub use list::{ListView, RunList, draw_widget};
-pub use panel::{PanelAction, PanelKey, draw_empty_list, panel_keys};
-pub use run::{RunDrawing, RunPart, draw_entry, draw_older_entries};
+pub use list::draw_widget;
+pub(super) use list::{ListView, draw_list, draw_list_head};
+pub(super) use run::{
+    draw_entry, draw_head, draw_latest, draw_older_entries, draw_outcome, draw_question, draw_task,
+    draw_usage,
+};
+pub(super) use view::{ShownRun, read_runs};

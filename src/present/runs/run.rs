@@ -1,13 +1,11 @@
 //! One run: its details below the list, and the parts around its transcript.
 
 use super::view::{ShownRun, short};
-use serde_json::Value;
-
 use crate::present::cards::call_spans;
 use crate::present::paint::{
-    INDENT, Limit, PREVIEW_CHARS, Page, Part, Span, beginning, brief, folded, more_note, plain,
+    INDENT, Limit, PREVIEW_CHARS, Page, Part, Span, beginning, folded, more_note, plain,
 };
-use sanitizer::text_enum;
+use crate::transcript::{TranscriptEntry, TranscriptRole};
 
 /// Lines of the task below the list.
 const TASK_LINES: usize = 3;
@@ -16,91 +14,34 @@ const TEXT_LINES: usize = 16;
 /// The answer of a tool is a file or a listing: its start identifies it.
 const RESULT_LINES: usize = 6;
 
-/// A run, as the panel shows it.
-#[derive(Debug)]
-pub struct RunDrawing(ShownRun);
-
-text_enum! {
-    /// A part of a run's drawing.
-    pub enum RunPart {
-        /// The head of its transcript.
-        Head = "head",
-        /// Its question, on one line. Nothing without a question.
-        Question = "question",
-        /// Below the list: its task, and its newest call.
-        Task = "task",
-        /// Below the list: its newest text, or its result.
-        Latest = "latest",
-        /// Below the list: its usage.
-        Usage = "usage",
-        /// Below its transcript: how it has ended. Nothing while it works.
-        Outcome = "outcome",
-        /// Below its transcript: all that it is saying.
-        Current = "current",
-    }
-}
-
-impl RunDrawing {
-    /// Reads a run from JSON. `None` for foreign data.
-    #[must_use]
-    pub fn read(run: &str) -> Option<Self> {
-        serde_json::from_str(run).ok().map(Self)
-    }
-
-    /// Returns its name for people.
-    #[must_use]
-    pub fn name(&self) -> String {
-        self.0.name()
-    }
-
-    /// Draws a part of it.
-    pub fn draw(&self, page: &mut Page, part: RunPart, now_ms: i64) {
-        let run = &self.0;
-        match part {
-            RunPart::Head => draw_head(page, run, now_ms),
-            RunPart::Question => draw_question(page, run),
-            RunPart::Outcome => draw_outcome(page, run, now_ms),
-            RunPart::Task => page.indented(INDENT, |page| draw_task(page, run)),
-            RunPart::Latest => page.indented(INDENT, |page| draw_latest(page, run, now_ms)),
-            RunPart::Usage => page.indented(INDENT, |page| draw_usage(page, run)),
-            RunPart::Current => page.indented(INDENT, |page| {
-                page.prose(run.text.as_deref().unwrap_or_default(), Limit::None);
-            }),
-        }
-    }
-}
-
-/// Draws an entry of a transcript, given as JSON. A message has a blank line above it. Calls and their answers stay
-/// together.
-pub fn draw_entry(page: &mut Page, entry: &str) {
-    let entry: Value = serde_json::from_str(entry).unwrap_or_default();
-    let field = |name: &str| entry.get(name).and_then(Value::as_str);
-    let (text, is_error) =
-        (field("text").unwrap_or_default(), entry.get("isError") == Some(&Value::Bool(true)));
-    match field("role").unwrap_or_default() {
-        "user" => {
+/// Draws an entry of a transcript. A message has a blank line above it. Calls and their answers stay together.
+pub(in crate::present) fn draw_entry(page: &mut Page, entry: &TranscriptEntry) {
+    let (text, name, is_error) = entry.parts();
+    match entry.role() {
+        TranscriptRole::User => {
             page.blank();
-            page.wrapped(&[Span::new("accent", "❯ ")], &[Span::block("accent", text)], Limit::None);
+            page.wrapped(&[Span::new("accent", "❯ ")], &[Span::block("accent", &text)], Limit::None);
         }
-        "assistant" => {
+        TranscriptRole::Assistant => {
             page.blank();
             page.indented(INDENT, |page| {
-                if is_error { page.text("error", text, Limit::None) } else { page.prose(text, Limit::None) }
+                if is_error { page.text("error", &text, Limit::None) } else { page.prose(&text, Limit::None) }
             });
         }
-        "toolCall" => {
-            let call = folded(beginning(text, PREVIEW_CHARS));
-            let call = if call.is_empty() { field("name").unwrap_or("…") } else { &call };
+        TranscriptRole::ToolCall => {
+            let call = folded(beginning(&text, PREVIEW_CHARS));
+            let call = if call.is_empty() { name.unwrap_or("…") } else { &call };
             page.indented(INDENT, |page| draw_call(page, call));
         }
-        "toolResult" => page.indented(2 * INDENT, |page| draw_tool_result(page, text, is_error)),
-        _ => page.indented(INDENT, |page| page.text("dim", &brief(text), Limit::Lines(1))),
+        TranscriptRole::ToolResult => {
+            page.indented(2 * INDENT, |page| draw_tool_result(page, &text, is_error));
+        }
     }
 }
 
 /// Draws the note above the oldest entry that is loaded. `file`: the transcript that has the older ones, if they cannot be
 /// loaded.
-pub fn draw_older_entries(page: &mut Page, file: Option<&str>) {
+pub(in crate::present) fn draw_older_entries(page: &mut Page, file: Option<&str>) {
     page.indented(INDENT, |page| match file {
         None => page.spans(vec![Span::new("dim", "… older entries are being read")]),
         Some(file) => page.spans(vec![Span::new("dim", "… older entries are in "), Span::path("dim", file)]),
@@ -122,7 +63,8 @@ fn draw_tool_result(page: &mut Page, text: &str, is_error: bool) {
     }
 }
 
-fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64) {
+/// Draws the head of its transcript.
+pub(in crate::present) fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64) {
     let mark = run.mark(now_ms);
     let name = run.name();
     let agent = folded(&run.agent);
@@ -141,17 +83,19 @@ fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64) {
     page.line([Part::new(title)].into_iter().chain(parts.map(Part::from)));
 }
 
-fn draw_task(page: &mut Page, run: &ShownRun) {
+/// Draws its task, and its newest call.
+pub(in crate::present) fn draw_task(page: &mut Page, run: &ShownRun) {
     page.text("muted", &folded(beginning(&run.task, PREVIEW_CHARS)), Limit::Lines(TASK_LINES));
     draw_question(page, run);
-    if let Some(call) = run.last_tool.as_deref().filter(|_| run.is_live()) {
+    if let Some(call) = run.progress.last_tool.as_deref().filter(|_| run.is_live()) {
         draw_call(page, &folded(call));
     }
 }
 
-fn draw_latest(page: &mut Page, run: &ShownRun, now_ms: i64) {
+/// Draws its newest text, or its result.
+pub(in crate::present) fn draw_latest(page: &mut Page, run: &ShownRun, now_ms: i64) {
     if run.is_live() {
-        page.end_of_prose(run.text.as_deref().unwrap_or_default(), TEXT_LINES);
+        page.end_of_prose(run.progress.text.as_deref().unwrap_or_default(), TEXT_LINES);
         return;
     }
     if let Some(error) = run.failure() {
@@ -161,13 +105,15 @@ fn draw_latest(page: &mut Page, run: &ShownRun, now_ms: i64) {
     page.prose(beginning(result.unwrap_or_default(), PREVIEW_CHARS), Limit::Lines(TEXT_LINES));
 }
 
-fn draw_usage(page: &mut Page, run: &ShownRun) {
+/// Draws its usage.
+pub(in crate::present) fn draw_usage(page: &mut Page, run: &ShownRun) {
     let usage = run.usage_text();
     let parts = [usage.turns, usage.tokens, usage.cost, run.context(), run.model.as_deref().map(folded)];
     page.figures(parts.into_iter().flatten().map(|text| Span::new("dim", text)), usize::MAX);
 }
 
-fn draw_outcome(page: &mut Page, run: &ShownRun, now_ms: i64) {
+/// Draws how it has ended. Nothing while it works.
+pub(in crate::present) fn draw_outcome(page: &mut Page, run: &ShownRun, now_ms: i64) {
     if run.is_live() {
         return;
     }
@@ -189,7 +135,7 @@ fn draw_call(page: &mut Page, call: &str) {
 }
 
 /// Draws a run's question, in a line of its own, with its run and agent: the name leaves room for the question.
-fn draw_question(page: &mut Page, run: &ShownRun) {
+pub(in crate::present) fn draw_question(page: &mut Page, run: &ShownRun) {
     let Some(asked) = run.pending_question() else { return };
     let name = run.name();
     let agent = run.agent();

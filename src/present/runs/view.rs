@@ -1,6 +1,7 @@
-//! A background run in JavaScript's form, and its texts in every drawing.
+//! The texts of a background run, for every drawing.
 
-use serde::Deserialize;
+use std::ops::Deref;
+use std::time::Duration;
 
 use crate::present::cards::{call_spans, clock};
 use crate::present::counts::is_active;
@@ -9,63 +10,48 @@ use crate::present::paint::{
 };
 use crate::present::usage_text::context_text;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
-use crate::run::RetryNotice;
-use pi_events::{ContextUse, Usage, run_usage};
+use crate::run::{LiveSnapshot, RunOutcome, RunRecord};
+use pi_events::Usage;
 
 pub(super) const UNREAD: &str = "waiting to be read";
 
-/// The drawn fields of a `RunRecord`. With a field of another type the whole run is not drawn.
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct ShownRun {
-    pub key: String,
-    pub label: Option<String>,
-    pub agent: String,
-    pub task: String,
-    pub model: Option<String>,
-    state: String,
-    outcome: Option<String>,
-    position: Option<f64>,
-    blocked_by: Option<String>,
-    pub error: Option<String>,
-    pub result: Option<String>,
-    pub partial: Option<String>,
-    pub last_tool: Option<String>,
-    pub text: Option<String>,
-    created_ms: f64,
-    started_ms: Option<f64>,
-    ended_ms: Option<f64>,
-    /// The runtime before its last resumption.
-    #[serde(default)]
-    previous_run_ms: f64,
-    #[serde(with = "run_usage")]
-    pub usage: Usage,
-    context: Option<ContextUse>,
-    retry: Option<RetryNotice>,
-    #[serde(default)]
-    is_foreground: bool,
-    /// The question that it has asked and whose answer it waits for.
-    pending_question: Option<String>,
+/// A run as it is drawn.
+#[derive(Clone, Debug, Default)]
+pub(in crate::present) struct ShownRun(pub(in crate::present) RunRecord);
+
+impl Deref for ShownRun {
+    type Target = RunRecord;
+
+    fn deref(&self) -> &RunRecord {
+        &self.0
+    }
+}
+
+/// Reads runs from JSON, without the ones of another form.
+pub(in crate::present) fn read_runs(json: &str) -> Vec<ShownRun> {
+    let all: Result<(Vec<RunRecord>, Vec<LiveSnapshot>), _> =
+        serde_json::from_str(json).and_then(|runs| Ok((runs, serde_json::from_str(json)?)));
+    if let Ok((runs, progress)) = all {
+        let joined = |(run, progress)| ShownRun(RunRecord { progress, ..run });
+        return runs.into_iter().zip(progress).map(joined).collect();
+    }
+    let runs: Vec<serde_json::Value> = serde_json::from_str(json).unwrap_or_default();
+    runs.iter().filter_map(|run| RunRecord::from_json(&run.to_string()).ok().map(ShownRun)).collect()
 }
 
 impl ShownRun {
-    pub(super) fn is_live(&self) -> bool {
-        self.state != "ended"
-    }
-
-    /// A state, or how it ended: of a run that lost its host that may not be known.
-    pub(super) fn state(&self) -> &str {
-        if self.is_live() { &self.state } else { self.outcome.as_deref().unwrap_or("interrupted") }
+    /// Returns its state, or its outcome.
+    pub(super) fn state_or_outcome(&self) -> &'static str {
+        self.outcome.map_or(self.state.as_str(), RunOutcome::as_str)
     }
 
     pub(super) fn label(&self, now_ms: i64) -> StateLabel {
         let status = RunStatus {
-            state: self.state().to_owned(),
+            state: self.state_or_outcome().to_owned(),
             pending_question: self.pending_question(),
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-            position: self.position.map(|position| position as usize),
-            blocked_by: self.blocked_by.clone(),
-            retry: self.retry.clone(),
+            position: self.progress.position,
+            blocked_by: self.progress.blocked_by.clone(),
+            retry: self.progress.retry.clone(),
             ..RunStatus::default()
         };
         state_label(&status, now_ms)
@@ -87,7 +73,7 @@ impl ShownRun {
     }
 
     /// Returns its name for people: its label, otherwise the first line of its task.
-    pub(super) fn name(&self) -> String {
+    pub(in crate::present) fn name(&self) -> String {
         let label = self.label.as_deref().filter(|label| !label.is_empty());
         let task = Some(self.task.as_str()).filter(|task| !task.is_empty());
         let name = first_line(beginning(label.or(task).unwrap_or(&self.agent), LINE_CHARS));
@@ -106,32 +92,33 @@ impl ShownRun {
 
     /// Returns the runtime of all its parts; while it is queued, the time that it has waited.
     pub(super) fn elapsed(&self, now_ms: i64) -> String {
-        #[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
-        let end = self.ended_ms.unwrap_or(now_ms as f64);
-        let ms = match self.started_ms {
-            Some(started) => (end - started).max(0.0) + self.previous_run_ms,
-            None => (end - self.created_ms).max(0.0),
-        };
-        clock(ms, self.is_live())
+        let waited = || Duration::from_millis(u64::try_from(now_ms - self.created_ms).unwrap_or_default());
+        let elapsed = self.runtime(now_ms).unwrap_or_else(waited);
+        clock(elapsed.as_secs_f64() * 1_000.0, self.is_live())
     }
 
     /// Returns its context use.
     pub(super) fn context(&self) -> Option<String> {
-        self.context.map(context_text)
+        self.progress.context.map(context_text)
     }
 
     pub(super) fn usage_text(&self) -> UsageText {
-        usage_text(&self.usage)
+        usage_text(&self.progress.usage)
     }
 
     /// Returns the read and written tokens without the cache.
     pub(super) fn tokens(&self) -> String {
-        let usage = Usage { cache_read: 0, cache_write: 0, ..self.usage.clone() };
+        let usage = Usage { cache_read: 0, cache_write: 0, ..self.progress.usage.clone() };
         usage_text(&usage).tokens.unwrap_or_default()
     }
 
-    pub(super) fn pending_question(&self) -> Option<String> {
-        self.pending_question.as_deref().filter(|_| self.is_live()).map(brief)
+    pub(in crate::present) fn pending_question(&self) -> Option<String> {
+        self.progress.pending_question.as_deref().filter(|_| self.is_live()).map(brief)
+    }
+
+    /// Returns true if it waits for the answer to a question.
+    pub(in crate::present) fn asks(&self) -> bool {
+        self.pending_question().is_some()
     }
 
     /// Returns the reason of its failure.
@@ -161,7 +148,7 @@ impl ShownRun {
     }
 
     fn is_retried(&self) -> bool {
-        self.retry.is_some() && is_active(self.state())
+        self.progress.retry.is_some() && is_active(self.state_or_outcome())
     }
 
     /// Returns its question, its activity, its result, or its failure.
@@ -178,9 +165,9 @@ impl ShownRun {
                 None => Span::new("toolOutput", gist(self.result.as_deref().unwrap_or_default())),
             }];
         }
-        let text = newest_words(self.text.as_deref().unwrap_or_default());
+        let text = newest_words(self.progress.text.as_deref().unwrap_or_default());
         // `text` has only text from after the newest call.
-        match self.last_tool.as_deref().filter(|_| text.is_empty()) {
+        match self.progress.last_tool.as_deref().filter(|_| text.is_empty()) {
             Some(call) => call_spans("toolOutput", &brief(call)),
             None => vec![Span { cut: Cut::Start, ..Span::new("toolOutput", text) }],
         }

@@ -1,5 +1,5 @@
 /**
- * Makes pi refresh a token that would expire too soon for a run.
+ * The callbacks with which runs ask their host: for an answer of the user, a model, or a fresh token.
  *
  * `ctx.modelRegistry`, which extensions receive, refreshes a token only in its last five minutes. The class behind it,
  * which pi exports, accepts a minimum validity. This module therefore creates its own instance. It reads and writes the
@@ -7,10 +7,10 @@
  */
 
 import type { ExtensionContext, ModelRegistry } from "@earendil-works/pi-coding-agent";
-import type { HostCallbacks } from "../../index.js";
+import type { HostCallbacks, HostModel } from "../../index.js";
 import type { Questions } from "../questions/questions.ts";
-import { library } from "./library.ts";
-import { findModel } from "./models.ts";
+import { library } from "./pi.ts";
+import { defined } from "./stored.ts";
 
 /** The fields of `ctx.modelRegistry` used here. */
 export type ProviderRegistry = Pick<
@@ -52,4 +52,49 @@ export function hostCallbacks(context: ExtensionContext, questions: Questions, c
 	const session = context.sessionManager.getSessionId();
 	const model: HostCallbacks["model"] = async ({ model }) => await findModel(() => context.modelRegistry, model);
 	return { refresh, model, ...(context.hasUI && questions.callbacks(session, callId)) };
+}
+
+/** The fields of `ctx.modelRegistry` used here. */
+export type ModelLookup = Pick<
+	ModelRegistry,
+	"getAll" | "hasConfiguredAuth" | "getProvider" | "getRegisteredProviderIds"
+>;
+
+type Model = ReturnType<ModelRegistry["getAll"]>[number];
+
+/** Returns pi's data about a model. Rejects if this pi cannot be asked; the child resolves the model itself then. */
+export async function findModel(registryOf: () => ModelLookup, asked: string): Promise<HostModel> {
+	const { resolveCliModel } = await library();
+	if (!resolveCliModel) throw new Error("this host is not pi");
+	const registry = registryOf();
+	const hasLogin = (provider: string) => registry.hasConfiguredAuth({ provider } as Model);
+	const modelRuntime = { getModels: () => registry.getAll(), hasConfiguredAuth: hasLogin };
+	const { model, error } = resolveCliModel({ cliModel: asked, modelRuntime: modelRuntime as never });
+	if (!model) {
+		const known = registry.getAll().map(({ provider, id }) => `${provider}/${id}`);
+		return defined<HostModel>({ problem: error?.trim(), known });
+	}
+	const { provider, id } = model;
+	const isUsable = hasLogin(provider);
+	const variables = isUsable ? [] : await keyVariables(registry, provider);
+	return { model: `${provider}/${id}`, hasLogin: isUsable, variables };
+}
+
+/**
+ * Returns the environment variables that a provider takes its key from. The provider is asked for a key while none is
+ * set, and the names that it reads are recorded.
+ */
+async function keyVariables(registry: ModelLookup, provider: string): Promise<string[]> {
+	const names: string[] = [];
+	try {
+		const env = async (name: string) => {
+			names.push(name);
+			return undefined;
+		};
+		const ctx = { env, fileExists: async () => false } as never;
+		await registry.getProvider(provider)?.auth.apiKey?.resolve({ ctx, signal: AbortSignal.timeout(1000) } as never);
+	} catch {
+		// The names that it has read so far count.
+	}
+	return [...new Set(names)];
 }

@@ -1,13 +1,14 @@
-/** Connects pi's tool renderers with the cards, both for calls that wait for runs and for calls about other runs. */
+/** Connects pi's renderers with the cards of tool calls and with the messages that announce results. */
 
+import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
+import { Box, Spacer, Text } from "@earendil-works/pi-tui";
 import type { CallCard } from "../../index.js";
 import { guardedTimeout } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
-import type { ToolDefinition, ToolRenderContext } from "../host/pi.ts";
+import type { RenderedMessage, RenderOptions, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { asJson, contentText } from "../host/stored.ts";
-import { type Asked, questionLine } from "../questions/asked.ts";
-import { component } from "../ui/component.ts";
-import type { Pen } from "../ui/pen.ts";
+import { type Asked, questionLine } from "../questions/questions.ts";
+import { component, type Pen, Style } from "../ui/pen.ts";
 
 export type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
 
@@ -150,4 +151,35 @@ function stopClock(state: Shared): void {
 /** Stops the timers of the cards that will not receive a result any more. */
 export function stopClocks(): void {
 	for (const state of ticking) stopClock(state);
+}
+
+const LABEL = "[subagents]";
+
+/**
+ * Registers the renderer. The message type comes from the addon; without the addon, pi draws these messages as plain
+ * text.
+ */
+export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
+	const { native } = loadAddon();
+	if (!native) return;
+	pi.registerMessageRenderer(native.ANNOUNCEMENT, (message, options: RenderOptions, theme) => {
+		const style = new Style(theme);
+		// Same box as pi's default for custom messages.
+		const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
+		box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
+		box.addChild(new Spacer(1));
+		const draw = (pen: Pen) => announcementLines(message, options.expanded, pen);
+		box.addChild(component(theme, draw, undefined, options));
+		return box;
+	});
+}
+
+/**
+ * Returns the lines of an announcement. A message that the addon cannot read, for example from another release, is
+ * shown as its text.
+ */
+export function announcementLines(message: RenderedMessage, isExpanded: boolean, pen: Pen): string[] {
+	const details = asJson(message.details);
+	const lines = pen.drawn((native, ...on) => native.drawAnnouncement(...on, details, isExpanded));
+	return lines ?? pen.paragraph(contentText(message), "customMessageText");
 }

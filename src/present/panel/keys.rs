@@ -1,7 +1,10 @@
-//! The parts of the panel other than runs: its keys, and the text that it shows if there are no runs.
+//! The panel's keys, and the actions that they do.
 
-use crate::present::paint::{Color, INDENT, Limit, Page, folded};
+use crate::present::paint::{Limit, Page, Span, clipped, width_of};
 use sanitizer::text_enum;
+
+/// Wide enough for `pageDown ctrl+f space`.
+const KEY_COLUMNS: usize = 22;
 
 text_enum! {
     /// An action of a key in the panel.
@@ -113,25 +116,51 @@ pub fn panel_keys() -> Vec<PanelKey> {
     ]
 }
 
-/// Draws the text that the panel shows if there are no runs. `is_all`: of all sessions; `is_complete`: the store has
-/// answered; `problem`: the reason why it has not.
-pub fn draw_empty_list(page: &mut Page, is_all: bool, is_complete: bool, problem: Option<&str>) {
-    let mut draw = |color: Color, text: &str| {
-        page.blank();
-        page.indented(INDENT, |page| page.text(color, text, Limit::None));
-    };
-    if let Some(problem) = problem {
-        draw("error", &format!("The runs cannot be listed: {}", folded(problem)));
-    } else if !is_complete {
-        draw("dim", "Loading runs …");
-    } else if is_all {
-        draw("toolOutput", "There are no background runs in any session.");
-    } else {
-        draw("toolOutput", "No background runs in this session.");
-        draw("muted", "The model starts them with sessions_spawn. Ask for it in your own words:");
-        let example = "“Look for dead code in the background, and tell me when you are done.”";
-        page.indented(INDENT, |page| page.text("accent", example, Limit::None));
+/// The names of the keys of each action, in the order of [`panel_keys`], with the user's own keys first.
+#[derive(Clone, Copy, Debug)]
+pub struct KeyNames<'a>(pub &'a [Vec<String>]);
+
+impl KeyNames<'_> {
+    /// Returns the name of the first key of an action.
+    pub(super) fn of(&self, action: PanelAction) -> &str {
+        let at = panel_keys().iter().position(|key| key.action == action);
+        at.and_then(|at| self.0.get(at)?.first()).map_or("", String::as_str)
     }
+
+    /// Draws all keys and their effects.
+    pub(super) fn draw(&self, page: &mut Page) {
+        let columns = KEY_COLUMNS.min(page.width() / 2);
+        for (PanelKey { description, .. }, names) in panel_keys().iter().zip(self.0) {
+            let names = clipped(&names.join(" "), columns);
+            let lead = format!("{names}{:1$} ", "", columns.saturating_sub(width_of(&names)));
+            page.wrapped(&[Span::new("accent", lead)], &[Span::new("toolOutput", description)], Limit::None);
+        }
+    }
+}
+
+/// Returns the number of lines that an action scrolls on a screen of `rows`, or `None` for other actions. The ends are
+/// infinitely far away.
+pub(super) fn scrolled(action: PanelAction, rows: usize) -> Option<i64> {
+    // A page keeps one line of the page before it, for orientation.
+    let page = i64::try_from(rows.saturating_sub(1).max(1)).unwrap_or(i64::MAX);
+    let half = page / 2 + page % 2;
+    Some(match action {
+        PanelAction::Up => -1,
+        PanelAction::Down => 1,
+        PanelAction::PageUp => -page,
+        PanelAction::PageDown => page,
+        PanelAction::HalfUp => -half,
+        PanelAction::HalfDown => half,
+        PanelAction::Top => i64::MIN,
+        PanelAction::Bottom => i64::MAX,
+        _ => return None,
+    })
+}
+
+/// Moves a position by some lines.
+pub(super) fn moved(at: usize, lines: i64) -> usize {
+    let distance = usize::try_from(lines.unsigned_abs()).unwrap_or(usize::MAX);
+    if lines < 0 { at.saturating_sub(distance) } else { at.saturating_add(distance) }
 }
 
 #[cfg(test)]
@@ -139,7 +168,6 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
-    use crate::present::paint::Palette;
 
     #[test]
     fn every_action_has_keys_and_no_key_two_actions() {
@@ -149,17 +177,5 @@ mod tests {
         let own: Vec<_> = keys.iter().flat_map(|key| key.own).collect();
         assert_eq!(own.iter().collect::<HashSet<_>>().len(), own.len());
         assert!(keys.iter().all(|key| !key.own.is_empty() && !key.description.is_empty()));
-    }
-
-    #[test]
-    fn an_empty_list_shows_the_reason() {
-        let text = |is_all, is_complete, problem| {
-            let draw = |page: &mut Page| draw_empty_list(page, is_all, is_complete, problem);
-            format!("{:?}", Page::draw(&Palette::default(), 100, draw))
-        };
-        assert!(text(true, false, Some("the store\nis locked")).contains("listed: the store is locked"));
-        assert!(text(false, false, None).contains("Loading runs"));
-        assert!(text(true, true, None).contains("in any session"));
-        assert!(text(false, true, None).contains("sessions_spawn"));
     }
 }

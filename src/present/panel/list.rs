@@ -1,0 +1,152 @@
+//! The first view: the list of runs, and the details of the chosen one.
+
+use super::keys::{PanelAction, moved, scrolled};
+use super::runs::Runs;
+use crate::present::paint::{Color, INDENT, Limit, Page, Theme, folded};
+use crate::present::runs::{
+    ListView, ShownRun, draw_latest, draw_list, draw_list_head, draw_task, draw_usage,
+};
+
+/// The minimum heights for the column names and for the details below the list.
+const HEADING_FROM_ROWS: usize = 12;
+const DETAIL_FROM_ROWS: usize = 16;
+/// The rows that the list leaves free for the details, and the maximum and minimum height of the details.
+const DETAIL_ROWS: usize = 8;
+const MAX_DETAIL_ROWS: usize = 16;
+const MIN_DETAIL_ROWS: usize = 3;
+const USAGE_LINES: usize = 2;
+
+/// The position in the list.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    /// The key of the chosen run, and its position.
+    chosen: Option<String>,
+    index: usize,
+    /// The first visible run, and the number of visible runs.
+    top: usize,
+    rows: usize,
+}
+
+impl List {
+    fn choose(&mut self, runs: &[ShownRun], index: usize) {
+        self.index = index.min(runs.len().saturating_sub(1));
+        self.chosen = runs.get(self.index).map(|run| run.key.clone());
+    }
+
+    /// Selects the chosen run at its current position. If the run no longer exists, selects the run in its place.
+    pub(super) fn current<'a>(&mut self, runs: &'a [ShownRun]) -> Option<&'a ShownRun> {
+        let at = runs.iter().position(|run| Some(&run.key) == self.chosen.as_ref());
+        self.choose(runs, at.unwrap_or(self.index));
+        runs.get(self.index)
+    }
+
+    /// Scrolls. Returns false for other actions.
+    pub(super) fn press(&mut self, action: PanelAction, runs: &[ShownRun]) -> bool {
+        let Some(by) = scrolled(action, self.rows) else { return false };
+        self.current(runs);
+        self.choose(runs, moved(self.index, by));
+        true
+    }
+
+    pub(super) fn draw_head(page: &mut Page, runs: &Runs) {
+        draw_list_head(page, &runs.list, runs.is_all);
+    }
+
+    /// Returns at most `rows` lines.
+    pub(super) fn draw(
+        &mut self,
+        theme: Theme,
+        width: usize,
+        rows: usize,
+        runs: &Runs,
+        now_ms: i64,
+    ) -> Vec<String> {
+        let list = &runs.list;
+        let Some(run) = self.current(list) else {
+            return Page::draw(theme, width, |page| draw_empty(page, runs));
+        };
+        let has_heading = rows >= HEADING_FROM_ROWS;
+        let details = if rows >= DETAIL_FROM_ROWS { DETAIL_ROWS } else { 0 };
+        self.rows = list.len().min(rows.saturating_sub(usize::from(has_heading) + details)).max(1);
+        self.top = self.top.min(list.len() - self.rows).min(self.index);
+        self.top = self.top.max((self.index + 1).saturating_sub(self.rows));
+        let view = ListView {
+            unread: &runs.unread,
+            chosen: self.index,
+            has_heading,
+            from: self.top,
+            rows: self.rows,
+            now_ms,
+        };
+        let mut lines = Page::draw(theme, width, |page| draw_list(page, list, &view));
+        let room = if details > 0 { MAX_DETAIL_ROWS.min(rows.saturating_sub(lines.len())) } else { 0 };
+        if room >= MIN_DETAIL_ROWS {
+            lines.extend(detail_lines(theme, width, room, run, now_ms));
+        }
+        lines
+    }
+}
+
+/// Returns the details of a run: its task, its question, its activity or result, and its usage.
+fn detail_lines(theme: Theme, width: usize, rows: usize, run: &ShownRun, now_ms: i64) -> Vec<String> {
+    let part = |draw: &dyn Fn(&mut Page)| Page::draw(theme, width, |page| page.indented(INDENT, draw));
+    let task = part(&|page| draw_task(page, run));
+    let mut usage = part(&|page| draw_usage(page, run));
+    usage.truncate(USAGE_LINES);
+    let mut latest = part(&|page| draw_latest(page, run, now_ms));
+    let room = rows.saturating_sub(2 + task.len() + usage.len());
+    if run.is_live() {
+        // For running text, the end matters most.
+        latest.drain(..latest.len().saturating_sub(room));
+    } else {
+        latest.truncate(room);
+    }
+    let mut lines = Page::draw(theme, width, |page| {
+        page.blank();
+        page.rule(&run.name());
+    });
+    lines.extend([task, latest, usage].concat());
+    lines.truncate(rows);
+    lines
+}
+
+/// Draws the text that the panel shows if there are no runs.
+fn draw_empty(page: &mut Page, Runs { is_all, is_complete, problem, .. }: &Runs) {
+    let mut draw = |color: Color, text: &str| {
+        page.blank();
+        page.indented(INDENT, |page| page.text(color, text, Limit::None));
+    };
+    if let Some(problem) = problem {
+        draw("error", &format!("The runs cannot be listed: {}", folded(problem)));
+    } else if !*is_complete {
+        draw("dim", "Loading runs …");
+    } else if *is_all {
+        draw("toolOutput", "There are no background runs in any session.");
+    } else {
+        draw("toolOutput", "No background runs in this session.");
+        draw("muted", "The model starts them with sessions_spawn. Ask for it in your own words:");
+        let example = "“Look for dead code in the background, and tell me when you are done.”";
+        page.indented(INDENT, |page| page.text("accent", example, Limit::None));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::present::paint::Palette;
+
+    #[test]
+    fn an_empty_list_shows_the_reason() {
+        let text = |is_all, is_complete, problem: Option<&str>| {
+            let problem = problem.map(str::to_owned);
+            let mut runs = Runs::default();
+            (runs.is_all, runs.is_complete, runs.problem) = (is_all, is_complete, problem);
+            let draw = |page: &mut Page| draw_empty(page, &runs);
+            format!("{:?}", Page::draw(&Palette::default(), 100, draw))
+        };
+        assert!(text(true, false, Some("the store\nis locked")).contains("listed: the store is locked"));
+        assert!(text(false, false, None).contains("Loading runs"));
+        assert!(text(true, true, None).contains("in any session"));
+        assert!(text(false, true, None).contains("sessions_spawn"));
+    }
+}

@@ -1,0 +1,432 @@
+//! The whole panel: a stack of views, controlled by keys, events and the answers of its host.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::actions::{Effect, Hint, effect, hints, quoted};
+use super::foot::{Confirmation, Foot};
+use super::keys::{KeyNames, PanelAction};
+use super::list::List;
+use super::report::{Answer, ReportView};
+use super::runs::Runs;
+use super::transcript::{Read, TranscriptView};
+use crate::present::paint::{Page, Span, Theme};
+use crate::present::runs::{ShownRun, draw_head};
+
+/// Screens with fewer rows than this show only the view.
+const RULES_FROM_ROWS: usize = 16;
+/// The columns at both sides. pi's own lines begin in the second column.
+const MARGIN: usize = 1;
+
+/// A request to the host. An answer goes to [`Panel::answer`] with the same id.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PanelStep {
+    /// Leaves the screen.
+    Close,
+    /// Opens the question of a run.
+    Answer {
+        /// The id of the run.
+        run_id: String,
+    },
+    /// Asks for a line of text, for [`Panel::submit`].
+    Type {
+        /// The text before the input.
+        label: String,
+    },
+    /// Runs a command of `/subagents`.
+    Command {
+        /// The id of the answer.
+        id: u32,
+        /// The command.
+        line: String,
+    },
+    /// Reads the runs.
+    Runs {
+        /// The id of the answer.
+        id: u32,
+        /// True for the runs of all sessions.
+        is_all: bool,
+    },
+    /// Reads a transcript.
+    Transcript {
+        /// The id of the answer, and of the rest after it.
+        id: u32,
+        /// The key of the run.
+        key: String,
+        /// The number of entries.
+        entries: usize,
+        /// True if tool calls count as entries.
+        tools: bool,
+    },
+}
+
+/// An answer that the panel waits for.
+#[derive(Debug)]
+enum Pending {
+    /// Of a command that shows its result on the last line.
+    Command {
+        name: &'static str,
+    },
+    /// Of a command that opens its report.
+    Report {
+        name: &'static str,
+        line: String,
+    },
+    /// Of a command that loads a report again.
+    Again {
+        line: String,
+    },
+    Runs {
+        is_all: bool,
+    },
+    Transcript {
+        key: String,
+        read: Read,
+    },
+}
+
+#[derive(Debug)]
+enum View {
+    Transcript(Box<TranscriptView>),
+    Report(ReportView),
+}
+
+/// The appearance of the panel.
+#[derive(Clone, Copy, Debug)]
+pub struct PanelView<'a> {
+    /// The height of the screen.
+    pub rows: usize,
+    /// Changes whenever the theme does.
+    pub theme: u32,
+    /// The names of the keys.
+    pub keys: KeyNames<'a>,
+    /// The time, in milliseconds since 1970.
+    pub now_ms: i64,
+}
+
+/// The panel. After each call, its host carries out the steps of [`Panel::next`].
+#[derive(Debug)]
+pub struct Panel {
+    runs: Runs,
+    list: List,
+    /// The views above the list.
+    views: Vec<View>,
+    foot: Foot,
+    /// True if the host can open questions.
+    can_answer: bool,
+    /// The run whose transcript opens as soon as the run is known.
+    requested: Option<String>,
+    /// The run that gets the typed message.
+    addressee: Option<String>,
+    /// True while a report is requested. One at a time: keys can arrive faster than answers.
+    is_asking: bool,
+    pending: HashMap<u32, Pending>,
+    steps: VecDeque<PanelStep>,
+    last_id: u32,
+}
+
+impl Panel {
+    /// Opens the panel, with the transcript of the run `requested`.
+    #[must_use]
+    pub fn new(requested: Option<String>, can_answer: bool) -> Self {
+        let mut runs = Runs::default();
+        runs.read();
+        Self {
+            runs,
+            list: List::default(),
+            views: Vec::new(),
+            foot: Foot::default(),
+            can_answer,
+            requested,
+            addressee: None,
+            is_asking: false,
+            pending: HashMap::new(),
+            steps: VecDeque::new(),
+            last_id: 0,
+        }
+    }
+
+    /// Returns the next request to the host.
+    pub fn next(&mut self) -> Option<PanelStep> {
+        if let Some(step) = self.steps.pop_front() {
+            return Some(step);
+        }
+        if self.runs.begin_read() {
+            let is_all = self.runs.is_all;
+            let id = self.wait_for(Pending::Runs { is_all });
+            return Some(PanelStep::Runs { id, is_all });
+        }
+        let transcripts = self.views.iter_mut().filter_map(View::transcript);
+        let (key, read) =
+            transcripts.filter_map(|view| Some((view.run.key.clone(), view.begin_read()?))).next()?;
+        let id = self.wait_for(Pending::Transcript { key: key.clone(), read });
+        Some(PanelStep::Transcript { id, key, entries: read.entries, tools: read.tools })
+    }
+
+    fn wait_for(&mut self, pending: Pending) -> u32 {
+        self.last_id += 1;
+        self.pending.insert(self.last_id, pending);
+        self.last_id
+    }
+
+    /// Takes the runs of the session as JSON, and the keys of the runs with unread results.
+    pub fn set_runs(&mut self, runs: &str, unread: Vec<String>, now_ms: i64) {
+        self.runs.set_own(runs, unread);
+        if let Some(run) = self.requested.take_if(|key| self.runs.is_own(key))
+            && let Some(run) = self.runs.run(&run).cloned()
+        {
+            self.open(View::Transcript(Box::new(TranscriptView::new(run))));
+        }
+        self.tick(now_ms);
+    }
+
+    /// Updates the views. Called once a second.
+    pub fn tick(&mut self, now_ms: i64) {
+        self.runs.read_if_due(now_ms);
+        self.refresh();
+    }
+
+    fn refresh(&mut self) {
+        for view in self.views.iter_mut().filter_map(View::transcript) {
+            view.refresh(&self.runs);
+        }
+    }
+
+    fn open(&mut self, view: View) {
+        self.foot.clear();
+        self.views.push(view);
+    }
+
+    /// Takes the answer to a step: JSON, or an error's message.
+    pub fn answer(&mut self, id: u32, answer: Result<&str, &str>, now_ms: i64) {
+        match self.pending.remove(&id) {
+            Some(Pending::Runs { is_all }) => self.runs.take_stored(answer, is_all, now_ms),
+            Some(Pending::Transcript { key, read }) => {
+                if let Some(view) = self.transcript(&key) {
+                    view.take(read, answer);
+                }
+            }
+            Some(Pending::Command { name }) => {
+                let answer = Answer::read(name, answer);
+                self.foot.show(if answer.is_error { "error" } else { "success" }, answer.summary());
+                self.runs.read();
+            }
+            Some(Pending::Report { name, line }) => {
+                self.is_asking = false;
+                let view = ReportView::new(Answer::read(name, answer), line, name == "log");
+                self.open(View::Report(view));
+            }
+            Some(Pending::Again { line }) => {
+                let name = line.split(' ').next().unwrap_or_default();
+                let mut reports = self.views.iter_mut().filter_map(View::report);
+                if let Some(report) = reports.find(|report| report.command() == Some(&line)) {
+                    report.replace(Answer::read(name, answer));
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// Allows the next read of a run's transcript, some time after the last one.
+    pub fn rested(&mut self, key: &str) {
+        if let Some(view) = self.transcript(key) {
+            view.end_read();
+        }
+    }
+
+    fn transcript(&mut self, key: &str) -> Option<&mut TranscriptView> {
+        self.views.iter_mut().filter_map(View::transcript).find(|view| view.run.key == key)
+    }
+
+    /// Does the action of a key; `None` is another key.
+    pub fn press(&mut self, action: Option<PanelAction>) {
+        if let Some(Confirmation { action: asked, command, run, .. }) = self.foot.press() {
+            if action == Some(asked) {
+                self.command(command, &run, "");
+            }
+            if matches!(action, Some(PanelAction::Back)) || action == Some(asked) {
+                return;
+            }
+        }
+        let Some(action) = action else { return };
+        if self.press_view(action) {
+            return;
+        }
+        match action {
+            PanelAction::Back if self.views.is_empty() => self.steps.push_back(PanelStep::Close),
+            PanelAction::Back | PanelAction::Left => {
+                self.views.pop();
+            }
+            PanelAction::Keys => self.open(View::Report(ReportView::keys())),
+            _ => {}
+        }
+    }
+
+    /// Scrolls the view, as the keys do.
+    pub fn scroll(&mut self, lines: i32) {
+        let action = if lines < 0 { PanelAction::Up } else { PanelAction::Down };
+        for _ in 0..lines.unsigned_abs() {
+            self.press_view(action);
+        }
+    }
+
+    /// Sends a typed message.
+    pub fn submit(&mut self, text: &str) {
+        let text = text.trim();
+        if let Some(run) = self.addressee.take().filter(|_| !text.is_empty()) {
+            self.command("send", &run, text);
+        }
+    }
+
+    /// Returns true if the view on top has this action.
+    fn press_view(&mut self, action: PanelAction) -> bool {
+        let run = match self.views.last_mut() {
+            Some(View::Report(report)) => {
+                let command = report.command().filter(|_| action == PanelAction::Again).map(str::to_owned);
+                if let Some(line) = command {
+                    let id = self.wait_for(Pending::Again { line: line.clone() });
+                    self.steps.push_back(PanelStep::Command { id, line });
+                    return true;
+                }
+                return report.press(action);
+            }
+            Some(View::Transcript(view)) => {
+                if view.press(action) {
+                    return true;
+                }
+                Some(view.run.clone()).filter(|_| !view.is_removed)
+            }
+            None if self.list.press(action, &self.runs.list) => return true,
+            None if action == PanelAction::All => {
+                self.runs.toggle_all();
+                return true;
+            }
+            None => {
+                let run = self.list.current(&self.runs.list).cloned();
+                if action == PanelAction::Open
+                    && let Some(run) = run
+                {
+                    self.open(View::Transcript(Box::new(TranscriptView::new(run))));
+                    return true;
+                }
+                run
+            }
+        };
+        let effect = run.as_ref().and_then(|run| Some((run, effect(action, run, self.can_answer)?)));
+        if let Some((run, effect)) = effect {
+            self.carry_out(action, run, effect);
+            return true;
+        }
+        false
+    }
+
+    fn carry_out(&mut self, action: PanelAction, run: &ShownRun, effect: Effect) {
+        match effect {
+            Effect::None => {}
+            Effect::Answer => self.steps.push_back(PanelStep::Answer { run_id: run.run_id.clone() }),
+            Effect::Confirm(command) => {
+                let name = quoted(run);
+                let question = format!("again stops {name} and everything it started; any other key cancels");
+                self.foot.ask(Confirmation { action, question, command, run: run.key.clone() });
+            }
+            Effect::Command(name) => self.command(name, &run.key, ""),
+            Effect::Report(name, rest) if !self.is_asking => {
+                self.is_asking = true;
+                self.foot.show("muted", format!("{name} …"));
+                let line = line(name, &run.key, rest);
+                let id = self.wait_for(Pending::Report { name, line: line.clone() });
+                self.steps.push_back(PanelStep::Command { id, line });
+            }
+            Effect::Report(..) => {}
+            Effect::Message(label) => {
+                self.addressee = Some(run.key.clone());
+                self.steps.push_back(PanelStep::Type { label });
+            }
+            Effect::Notice(color, text) => self.foot.show(color, text),
+        }
+    }
+
+    /// Runs a command and shows its result on the last line.
+    fn command(&mut self, name: &'static str, run: &str, rest: &str) {
+        let shown = self.runs.run(run).map(quoted).unwrap_or_default();
+        self.foot.show("muted", format!("{name} {shown} …"));
+        let id = self.wait_for(Pending::Command { name });
+        self.steps.push_back(PanelStep::Command { id, line: line(name, run, rest) });
+    }
+
+    /// Draws exactly `view.rows` lines: head, body, foot. With one row, only the head.
+    pub fn draw(&mut self, theme: Theme, width: usize, view: PanelView) -> Vec<String> {
+        let width = width.saturating_sub(2 * MARGIN).max(1);
+        let PanelView { rows, theme: version, keys, now_ms } = view;
+        let edge = if rows < RULES_FROM_ROWS { 0 } else { 1 };
+        let room = rows.saturating_sub(2 + 2 * edge);
+        let edges = || Page::draw(theme, width, |page| page.rule("")).into_iter().take(edge);
+        let (runs, list) = (&self.runs, &mut self.list);
+        let (head, mut body) = match self.views.last_mut() {
+            None => (
+                Page::draw(theme, width, |page| List::draw_head(page, runs)),
+                list.draw(theme, width, room, runs, now_ms),
+            ),
+            Some(View::Transcript(view)) => (
+                Page::draw(theme, width, |page| draw_head(page, &view.run, now_ms)),
+                view.draw(theme, version, width, room, now_ms),
+            ),
+            Some(View::Report(view)) => {
+                let title = Span::new("toolTitle", &view.title).bold();
+                (
+                    Page::draw(theme, width, |page| page.spans(vec![title])),
+                    view.draw(theme, width, room, keys),
+                )
+            }
+        };
+        body.resize(room, String::new());
+        let hints = self.hints();
+        let foot = Page::draw(theme, width, |page| self.foot.draw(page, &hints, keys, now_ms));
+        let mut lines = vec![head.concat()];
+        lines.extend(edges().chain(body).chain(edges()).chain(foot));
+        lines.truncate(rows.max(1));
+        lines.iter().map(|line| format!("{:MARGIN$}{line}", "")).collect()
+    }
+
+    fn hints(&mut self) -> Vec<Hint> {
+        let can_answer = self.can_answer;
+        let mut shown = match self.views.last() {
+            Some(View::Transcript(view)) => {
+                let of_run = if view.is_removed { Vec::new() } else { hints(&view.run, can_answer) };
+                view.hints(of_run)
+            }
+            Some(View::Report(view)) => view.hints(),
+            None => {
+                let all = (PanelAction::All, if self.runs.is_all { "this session" } else { "all sessions" });
+                let run = self.list.current(&self.runs.list);
+                let of_run = run.map(|run| hints(run, can_answer));
+                let of_run =
+                    of_run.into_iter().flat_map(|hints| [vec![(PanelAction::Open, "open")], hints].concat());
+                of_run.chain([all]).collect()
+            }
+        };
+        let back = if self.views.is_empty() { "close" } else { "back" };
+        shown.extend([(PanelAction::Keys, "keys"), (PanelAction::Back, back)]);
+        shown
+    }
+}
+
+impl View {
+    fn transcript(&mut self) -> Option<&mut TranscriptView> {
+        match self {
+            Self::Transcript(view) => Some(view),
+            Self::Report(_) => None,
+        }
+    }
+
+    fn report(&mut self) -> Option<&mut ReportView> {
+        match self {
+            Self::Report(view) => Some(view),
+            Self::Transcript(_) => None,
+        }
+    }
+}
+
+/// Returns the line of a command.
+fn line(name: &str, run: &str, rest: &str) -> String {
+    [name, run, rest].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,244 @@
+//! A question over the screen. Enter alone approves nothing: the harmless answer is selected until the user moves to another
+//! one, and that answer is accepted only after the question was scrolled to its end.
+
+use sanitizer::text_enum;
+
+use super::paint::{Limit, Page, Palette, Span, folded, plain, slice, width_of};
+use super::question_rows::{QuestionRow, question_rows};
+
+/// The maximum number of visible choices.
+const CHOICES: usize = 8;
+/// The mark of the selected choice, and the room that others leave for it.
+const SELECTED: &str = "→ ";
+const OTHER: &str = "  ";
+/// The columns that a choice leaves free at its end.
+const FREE_COLUMNS: usize = 2;
+/// The rows of the screen that stay free, the rows of the frame, and the minimum number of rows for the question.
+const FREE_ROWS: usize = 4;
+const FRAME_ROWS: usize = 2;
+const MIN_ROWS: usize = 3;
+/// The columns of the frame with its inner padding.
+const FRAME_COLUMNS: usize = 4;
+const SIDE: &str = "│";
+/// Marks the right edge of a row that ends within a word. No text of a question reaches that column.
+const BROKEN: &str = "↩";
+
+text_enum! {
+    /// A key that moves the selection or scrolls the question.
+    pub enum QuestionKey {
+        /// Selects the choice above.
+        Up = "up",
+        /// Selects the choice below.
+        Down = "down",
+        /// Scrolls a page up.
+        PageUp = "pageUp",
+        /// Scrolls a page down.
+        PageDown = "pageDown",
+        /// Scrolls to the beginning.
+        Home = "home",
+        /// Scrolls to the end.
+        End = "end",
+    }
+}
+
+/// The names of the user's keys.
+#[derive(Clone, Debug, Default)]
+pub struct QuestionKeyNames {
+    /// Selects the choice above.
+    pub up: String,
+    /// Selects the choice below.
+    pub down: String,
+    /// Scrolls a page up.
+    pub page_up: String,
+    /// Scrolls a page down.
+    pub page_down: String,
+    /// Scrolls to the end.
+    pub end: String,
+    /// Takes the selected choice.
+    pub confirm: String,
+    /// Takes the harmless choice.
+    pub cancel: String,
+}
+
+/// A question on the screen: its selected choice, and its visible part.
+#[derive(Debug)]
+pub struct QuestionScreen {
+    heading: String,
+    title: String,
+    message: String,
+    choices: Vec<String>,
+    chosen: usize,
+    /// The first visible row, and the number of visible rows.
+    from: usize,
+    page: usize,
+    /// True once the last row was visible.
+    is_read: bool,
+    /// True if the last key tried to approve before that.
+    is_hurried: bool,
+}
+
+impl QuestionScreen {
+    /// Opens a question. The first choice is the harmless one.
+    #[must_use]
+    pub fn new(heading: String, title: String, message: String, choices: Vec<String>) -> Self {
+        let (chosen, from, page) = (0, 0, MIN_ROWS);
+        Self { heading, title, message, choices, chosen, from, page, is_read: false, is_hurried: false }
+    }
+
+    /// Returns the position of the selected choice.
+    #[must_use]
+    pub fn chosen(&self) -> usize {
+        self.chosen
+    }
+
+    /// Moves the selection, or scrolls.
+    pub fn press(&mut self, key: QuestionKey) {
+        self.is_hurried = false;
+        // A page keeps the last line of the page before it.
+        let page = self.page.saturating_sub(1).max(1);
+        match key {
+            // It stops at both ends, so the way to a yes is always down.
+            QuestionKey::Up => self.chosen = self.chosen.saturating_sub(1),
+            QuestionKey::Down => self.chosen = (self.chosen + 1).min(self.choices.len().saturating_sub(1)),
+            QuestionKey::PageUp => self.from = self.from.saturating_sub(page),
+            QuestionKey::PageDown => self.from = self.from.saturating_add(page),
+            QuestionKey::Home => self.from = 0,
+            QuestionKey::End => self.from = usize::MAX,
+        }
+    }
+
+    /// Returns true if an answer may be taken. Only a harmless one may be before the question was read.
+    pub fn accepts(&mut self, is_harmless: bool) -> bool {
+        self.is_hurried = !self.is_read && !is_harmless;
+        !self.is_hurried
+    }
+
+    /// Draws the question for a screen of `rows`. `input` is the line in which the user writes the answer.
+    pub fn draw(
+        &mut self,
+        palette: &Palette,
+        width: usize,
+        rows: usize,
+        keys: &QuestionKeyNames,
+        input: Option<&str>,
+    ) -> Vec<String> {
+        let styled = |color, text: &str| palette.styled(&[Span::new(color, text)]);
+        let inner = width.saturating_sub(FRAME_COLUMNS).max(1);
+        let all = question_rows(palette, inner, &self.title, &self.message, &self.choices);
+        let mut below = vec![String::new()];
+        match input {
+            Some(line) => below.push(line.to_owned()),
+            None => below.extend(self.choice_lines(palette, inner)),
+        }
+        below.push(String::new());
+        let (color, hint) = self.hint(keys, input.is_some(), all.iter().any(|row| row.is_broken));
+        below.extend(Page::draw(palette, inner, |page| page.text(color, &hint, Limit::None)));
+        let room = rows.saturating_sub(FREE_ROWS + FRAME_ROWS + below.len()).max(MIN_ROWS);
+
+        let edge = |left: &str, text: &str, right: &str| {
+            let line = format!("─{text}{}", "─".repeat(width));
+            styled("warning", &format!("{left}{}{right}", slice(&line, 0..inner + 2)))
+        };
+        let row = |line: &str, end: &str| {
+            let missing = inner.saturating_sub(width_of(line));
+            format!("{} {line}{:missing$} {}", styled("warning", SIDE), "", styled("warning", end))
+        };
+        let mut lines = vec![edge("╭", &format!(" ? {} ", folded(&self.heading)), "╮")];
+        for QuestionRow { text, is_broken } in self.visible(all, room, keys, palette) {
+            lines.push(row(&text, if is_broken { BROKEN } else { SIDE }));
+        }
+        lines.extend(below.iter().map(|line| row(line, SIDE)));
+        lines.push(edge("╰", "", "╯"));
+        lines
+    }
+
+    /// Returns the visible rows, and notes if the last one is among them.
+    fn visible(
+        &mut self,
+        mut all: Vec<QuestionRow>,
+        rows: usize,
+        keys: &QuestionKeyNames,
+        palette: &Palette,
+    ) -> Vec<QuestionRow> {
+        let count = all.len();
+        let is_long = count > rows;
+        self.page = if is_long { rows - 1 } else { rows };
+        self.from = self.from.min(count.saturating_sub(self.page));
+        let end = count.min(self.from + self.page);
+        self.is_read |= end == count;
+        all.truncate(end);
+        all.drain(..self.from);
+        if is_long {
+            let QuestionKeyNames { page_up, page_down, end: last, .. } = keys;
+            let lines = format!("lines {} to {end} of {count} · {page_up}/{page_down}/{last}", self.from + 1);
+            let text = palette.styled(&[Span::new("warning", lines)]);
+            all.push(QuestionRow { text, is_broken: false });
+        }
+        all
+    }
+
+    /// Returns the choices, like pi's own lists.
+    fn choice_lines(&self, palette: &Palette, width: usize) -> Vec<String> {
+        let count = self.choices.len();
+        let from = self.chosen.saturating_sub(CHOICES / 2).min(count.saturating_sub(CHOICES));
+        let room = width.saturating_sub(width_of(OTHER) + FREE_COLUMNS);
+        let choice = |(index, label): (usize, &String)| {
+            let label = plain(label).replace('\n', " ");
+            let label = slice(&label, 0..room);
+            if index == self.chosen {
+                palette.styled(&[Span::new("accent", format!("{SELECTED}{label}"))])
+            } else {
+                format!("{OTHER}{label}")
+            }
+        };
+        let visible = self.choices.iter().enumerate().skip(from).take(CHOICES);
+        let mut lines: Vec<String> = visible.map(choice).collect();
+        if count > CHOICES {
+            let position = format!("{OTHER}({}/{count})", self.chosen + 1);
+            let position = slice(&position, 0..width.saturating_sub(FREE_COLUMNS));
+            lines.push(palette.styled(&[Span::new("dim", position)]));
+        }
+        lines
+    }
+
+    fn hint(&self, keys: &QuestionKeyNames, is_writing: bool, is_broken: bool) -> (&'static str, String) {
+        let QuestionKeyNames { up, down, page_down, end, confirm, cancel, .. } = keys;
+        if self.is_hurried && !self.is_read {
+            let text = format!("Scroll to the end first: {page_down} or {end} · {cancel} declines");
+            return ("warning", text);
+        }
+        if is_writing {
+            return ("dim", format!("{confirm} sends · {cancel} declines"));
+        }
+        let broken = if is_broken { format!(" · {BROKEN} no space here") } else { String::new() };
+        let moves = format!("{up}/{down} moves · {confirm} selects · {cancel} declines");
+        ("dim", format!("{moves} · other keys go to the editor{broken}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_yes_is_accepted_only_after_the_last_row_was_visible() {
+        let message = (0..60).map(|line| format!("+ line {line}\n")).collect();
+        let choices = ["No", "Yes"].map(str::to_owned).to_vec();
+        let mut screen =
+            QuestionScreen::new("explorer asks".to_owned(), "Run it?".to_owned(), message, choices);
+        let draw = |screen: &mut QuestionScreen| {
+            let keys = QuestionKeyNames::default();
+            screen.draw(&Palette::default(), 60, 24, &keys, None).join("\n")
+        };
+        assert!(draw(&mut screen).contains("→ No"));
+        screen.press(QuestionKey::Down);
+        assert_eq!((screen.chosen(), screen.accepts(false), screen.accepts(true)), (1, false, true));
+        screen.accepts(false);
+        assert!(draw(&mut screen).contains("Scroll to the end first"));
+        screen.press(QuestionKey::End);
+        assert!(draw(&mut screen).contains("line 59"));
+        assert!(screen.accepts(false));
+        screen.press(QuestionKey::Home);
+        assert!(draw(&mut screen).contains("Run it?") && screen.accepts(false), "it stays read");
+    }
+}
