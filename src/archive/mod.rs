@@ -7,22 +7,21 @@
 //!
 //! | File | Task |
 //! |---|---|
-//! | `retain` | archive runs, remove them, and select the runs to remove |
+//! | `retain` | archive runs, remove them, and select the runs and snapshots to remove |
 //! | `usage` | measure the disk space of runs |
 //! | `place` | check that a path is the directory of a run |
 //! | `directory` | keep all work in that directory, even if its path changes |
 //! | `names` | recognize the files of a run |
-//! | `snapshots` | remove old snapshots of trees whose runs have no record |
 
 #[cfg_attr(not(unix), path = "directory_unsupported.rs")]
 mod directory;
 mod names;
 mod place;
 mod retain;
-mod snapshots;
 mod usage;
 
 pub use place::{ArchiveError, RunPlace};
-pub use retain::{Candidate, archive, current_transcript, keep_within, path_before_archiving, remove};
-pub use snapshots::prune_snapshots;
+pub use retain::{
+    Candidate, archive, current_transcript, keep_within, path_before_archiving, prune_snapshots, remove,
+};
 pub use usage::{DiskUse, disk_use, run_directories};

@@ -1,21 +1,22 @@
-//! Creates a private agent directory and removes it again.
+//! Creates a private agent directory and removes it again. Each entry of the user's agent directory is copied, linked
+//! or left out.
 
-use std::fs;
-use std::io;
+use std::ffi::OsStr;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+use std::{fs, io};
 
-use pi_subagent_warden::remove_tree;
-use rustix::fs::CWD;
-use serde_json::Value;
-
-use super::auth_file::{Credentials, read_settled};
-use super::layout::{AUTH, Content, Treatment, shell_in, treatment};
 use files::FileError;
+use files::layout::is_unread;
 use files::open::{self, directory_no_follow_at};
 use files::private::{create_dir, write_new};
+use pi_subagent_warden::remove_tree;
+use rustix::fs::CWD;
+use serde_json::{Map, Value};
+
+use super::auth_file::{Credentials, read_settled};
 
 /// The maximum number of entries of the user's agent directory that are read. Real directories have far fewer.
 const MAX_ENTRIES: usize = 4096;
@@ -200,6 +201,71 @@ fn strip(value: &mut Value) {
     }
 }
 
+/// The form of an entry in a private agent directory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Treatment {
+    /// A copy, because pi writes the entry or creates a lock next to it.
+    Copy(Content),
+    /// A link to the original, because pi only reads it.
+    Link,
+    /// No entry.
+    Omit,
+}
+
+/// The kind of a copied file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Content {
+    /// A file that is copied unchanged.
+    Plain,
+    /// The credentials. They are read under pi's lock, and kept for the comparison at the end.
+    Credentials,
+    /// The settings. Their paths are relative to the directory of the file.
+    Settings,
+    /// The tokens of MCP servers. They are never copied back, so a child must not get refresh tokens, which work only
+    /// once.
+    McpTokens,
+}
+
+/// pi's credentials file.
+pub(super) const AUTH: &str = "auth.json";
+/// The tokens of MCP servers.
+const MCP_AUTH: &str = "mcp-auth.json";
+/// pi's settings.
+pub(super) const SETTINGS: &str = "settings.json";
+/// The setting for the shell.
+pub(super) const SHELL_PATH: &str = "shellPath";
+
+/// Old names that pi migrates or warns about when it starts. The user's own pi does this; a child cannot.
+const MIGRATED: [&str; 4] = ["commands", "hooks", "oauth.json", "tools"];
+/// Names that a private directory uses for its own files.
+const RESERVED: [&str; 2] = ["shell", "shell.options"];
+
+/// Decides how to treat one entry. Unknown entries are linked, because settings may name any file in the directory.
+fn treatment(name: &OsStr) -> Treatment {
+    let Some(name) = name.to_str() else { return Treatment::Link };
+    match name {
+        AUTH => Treatment::Copy(Content::Credentials),
+        SETTINGS => Treatment::Copy(Content::Settings),
+        MCP_AUTH => Treatment::Copy(Content::McpTokens),
+        "keybindings.json" | "models.json" | "models-store.json" | "trust.json" => {
+            Treatment::Copy(Content::Plain)
+        }
+        _ if MIGRATED.contains(&name) || RESERVED.contains(&name) || is_unread(name) => Treatment::Omit,
+        _ => Treatment::Link,
+    }
+}
+
+/// Returns the shell in these settings, if any.
+fn shell_in(settings: &[u8]) -> Option<String> {
+    let shell = members(settings)?.remove(SHELL_PATH)?;
+    shell.as_str().filter(|shell| !shell.is_empty()).map(str::to_owned)
+}
+
+/// Returns the members of pi's settings, or `None` if pi cannot read the settings.
+pub(super) fn members(settings: &[u8]) -> Option<Map<String, Value>> {
+    serde_json::from_slice(settings.strip_prefix(b"\xef\xbb\xbf").unwrap_or(settings)).ok()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,5 +296,28 @@ mod tests {
         let text = String::from_utf8(without_refresh(tokens).expect("the tokens are valid JSON"))
             .expect("the tokens are UTF-8");
         assert!(text.contains("access_token") && !text.contains("refresh_token"), "{text}");
+    }
+
+    #[test]
+    fn written_files_are_copied_read_files_are_linked_private_files_are_left_out() {
+        for name in ["AGENTS.md", "SYSTEM.md", "extensions", "skills", "npm", "git", "bin", "mine.json"] {
+            assert_eq!(treatment(OsStr::new(name)), Treatment::Link, "{name}");
+        }
+        for name in ["auth.json", "models.json", "models-store.json", "settings.json", "trust.json"] {
+            assert!(matches!(treatment(OsStr::new(name)), Treatment::Copy(_)), "{name}");
+        }
+        for name in [
+            "sessions",
+            "subagents",
+            "subagent-trees",
+            "shell",
+            "auth.json.lock",
+            "pi-debug.log",
+            "mcp.log",
+            "oauth.json",
+            "tmp",
+        ] {
+            assert_eq!(treatment(OsStr::new(name)), Treatment::Omit, "{name}");
+        }
     }
 }

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use super::auth_file::{Credentials, MAX_CREDENTIALS, read_credentials, replace, with_token};
+use super::build::AUTH;
 use super::build::PrivateAgentDir;
-use super::layout::AUTH;
 use super::lock::{AuthLock, LockError};
 use super::token::{Token, UnusableToken, remaining_life};
 use files::open;

@@ -16,8 +16,7 @@
 //!
 //! | File | Task |
 //! |---|---|
-//! | `layout` | decide which entries are copied, linked or left out |
-//! | `build` | create and remove the directory |
+//! | `build` | create and remove the directory, and decide which entries are copied, linked or left out |
 //! | `shell` | find the shell in the settings, and replace it by another program |
 //! | `overlay` | put a session's keys and an agent's own credentials over the user's |
 //! | `refresh` | refresh a token that would expire during the run |
@@ -32,7 +31,6 @@
 mod auth_file;
 mod build;
 mod give_back;
-mod layout;
 mod lock;
 mod overlay;
 mod refresh;

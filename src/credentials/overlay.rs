@@ -8,8 +8,8 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::auth_file::{Credentials, read_settled};
+use super::build::AUTH;
 use super::build::{Overlay, PrivateAgentDir};
-use super::layout::AUTH;
 use files::FileError;
 use files::private::write_new;
 

@@ -9,7 +9,7 @@ use parking_lot::Mutex as Memory;
 use tokio::sync::Mutex;
 
 use super::auth_file::{Credentials, read_credentials};
-use super::layout::AUTH;
+use super::build::AUTH;
 use super::token::{PI_MARGIN, expires_of, millis};
 
 /// The maximum duration of a refresh. pi waits 30 s for its lock and 15 s for the provider.

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use super::build::PrivateAgentDir;
-use super::layout::{SETTINGS, SHELL_PATH, members};
+use super::build::{SETTINGS, SHELL_PATH, members};
 use files::FileError;
 use files::private::{create_dir, write, write_new};
 

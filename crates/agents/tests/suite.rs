@@ -2,5 +2,7 @@
 
 mod arguments;
 mod config;
+mod config_entries;
+mod config_files;
 mod discover;
 mod policy;

@@ -1,18 +1,36 @@
 //! The settings of a run that no agent and no call overrides. All other settings are fields of [`ResolvedRun`].
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::resolve::ResolvedRun;
+use crate::run::context::HostContext;
 use crate::run::sandbox::WriteScope;
+use crate::run::sandbox::hidden::{configured, hidden};
 use crate::run::spec::RunSpec;
-use agents::config::{AnnounceMode, Check, Config, EarlyBoot, Limits, Quota, Retry, Spare};
+use agents::config::{AnnounceMode, Check, Config, EarlyBoot, Limits, OutputLimits, Quota, Retry, Spare};
 
 impl ResolvedRun {
-    /// Returns the configuration that the run was resolved with. Only for rooms that also work without a run: hidden
-    /// paths, the store of snapshots, and the conversation that lists and announces the run.
+    /// Returns the configuration that the run was resolved with. Only for rooms that also work without a run: git in a
+    /// work tree, the store of snapshots, and the conversation that lists and announces the run.
     pub(crate) fn base_config(&self) -> &Config {
         &self.config
+    }
+
+    /// Returns the paths that the child does not see. Blocks.
+    pub(crate) fn hidden_paths(&self, context: &HostContext) -> Vec<PathBuf> {
+        hidden(&self.config, context)
+    }
+
+    /// Returns those of the hidden paths that the configuration names. Blocks.
+    pub(crate) fn configured_hidden_paths(&self, context: &HostContext) -> Vec<PathBuf> {
+        configured(&self.config, context)
+    }
+
+    /// Returns the limits on the text of the result.
+    pub(super) fn output(&self) -> &OutputLimits {
+        &self.config.output
     }
 
     /// Returns the limit on silence while a tool runs.

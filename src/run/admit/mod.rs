@@ -15,17 +15,16 @@
 //! | `remote_limits` | the features that a child on another machine does not have |
 //! | `extensions` | the extensions that the child loads, and the downloads that it needs |
 //! | `confirm` | the question whether the user allows a project's agent |
-//! | `prepare`, `admitted` | the steps from a call to a run that may start |
+//! | `prepare` | the steps from a call to a run that may start |
 //! | `refusal` | the reasons for refusing a call |
 //! | `listing` | the list of agents, without running one |
 
-pub(crate) mod admitted;
 mod confirm;
 pub(crate) mod extensions;
 mod fixed_settings;
 pub(crate) mod listing;
 pub(crate) mod permission_hooks;
-mod prepare;
+pub(crate) mod prepare;
 mod refusal;
 mod remote_limits;
 pub(crate) mod resolve;
@@ -33,12 +32,11 @@ pub(crate) mod settings;
 pub(crate) mod values;
 mod write_reach;
 
-pub use admitted::AdmittedRun;
 pub use extensions::Extensions;
 pub use listing::{AgentInfo, CannotRun, Described, Listed, Listing, describe, list_agents};
 pub(crate) use listing::{default_agent, is_allowed};
 pub(crate) use permission_hooks::find_permission_hooks;
-pub use prepare::{prepare, prepare_with};
+pub use prepare::{AdmittedRun, prepare, prepare_with};
 pub use refusal::{InvalidConfig, Refusal};
 pub use remote_limits::RemoteLimit;
 pub(crate) use remote_limits::cannot_continue;

@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use super::control::{Steering, Watchers};
-use crate::run::admit::admitted::AdmittedRun;
+use crate::run::admit::prepare::AdmittedRun;
 use crate::run::budget::enforcer::BudgetEnforcer;
 use crate::run::callbacks::HostCallbacks;
 use crate::run::launcher::RemoteOutput;

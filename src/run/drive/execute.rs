@@ -9,7 +9,7 @@ use tokio::task::JoinSet;
 
 use super::active_run::ActiveRun;
 use super::control::{Control, QuotaWaitTooLong, Watchers};
-use crate::run::admit::admitted::AdmittedRun;
+use crate::run::admit::prepare::AdmittedRun;
 use crate::run::blocking::{blocking, spawn_task, unless_cancelled};
 use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
@@ -20,7 +20,7 @@ use crate::run::launch::files::RunFiles;
 use crate::run::outcome::retry::{Limited, backoff, has_no_side_effects, may_retry};
 use crate::run::progress::{Progress, RetryNotice};
 use crate::run::record::changes::{Changed, WorkTree, listed, paths_of};
-use crate::run::record::flagged::{Watched, of_branch};
+use crate::run::record::changes::{Watched, flagged_in_branch};
 use crate::run::record::git::{NoAnswer, read_only};
 use crate::run::record::isolation::{Isolated, IsolationError};
 use crate::run::record::snapshots::{Before, NotRecorded, TreeAtEnd, snapshot_store};
@@ -220,7 +220,7 @@ impl ActiveRun<'_> {
                 let outcome = self.import_changes(isolated).await;
                 report.changes =
                     outcome.changes.as_ref().map(|changes| listed(paths_of(changes), MAX_CHANGES));
-                report.flagged = of_branch(&outcome);
+                report.flagged = flagged_in_branch(&outcome);
                 self.admitted.builder.diagnostics.extend(outcome.notices);
                 report.isolation = Some(outcome.report);
             } else {

@@ -14,10 +14,8 @@
 //! | `child` | the activity of a child, and the end of its work |
 //! | `commands` | the commands that prepare the tree before the first prompt and check the work after the last |
 //! | `deadline` | the warning of a child whose time runs out, and the time limit of its last turn |
-//! | `conclude` | the steps after the end of a remote child |
-//! | `after_end` | the changes that the run has left in its tree, and the time that its caller waits for them |
-//! | `child_control` | the messages that a child may get now, and the requests at its end |
-//! | `turn_grants` | the grant of each turn that the budget covers |
+//! | `after_end` | the end of a remote child, the changes in the tree, and the time that the caller waits for them |
+//! | `child_control` | the messages and the turns that a child may get now, and the requests at its end |
 //! | `loop_guard` | the warning and the end of a child that repeats itself |
 //! | `shared_collector`, `updates` | the progress of a working child for its watchers |
 //! | `questions` | the child's questions |
@@ -29,14 +27,12 @@ mod attempt;
 mod child;
 mod child_control;
 mod commands;
-mod conclude;
 mod control;
 mod deadline;
 mod execute;
 mod loop_guard;
 mod questions;
 mod shared_collector;
-mod turn_grants;
 mod updates;
 
 pub use control::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};

@@ -11,7 +11,7 @@ use super::files::{GUARD, RunFiles, RunFilesSpec};
 use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
 use crate::run::admit::Unmet;
-use crate::run::admit::admitted::AdmittedRun;
+use crate::run::admit::prepare::AdmittedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
 use crate::run::launch::private_files::{PrivateDirsSpec, TokenUse};

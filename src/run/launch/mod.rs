@@ -11,9 +11,8 @@
 //! | `private_files` | the inputs for private files and directories |
 //! | `private_dirs` | the child's own agent and temporary directories (Unix) |
 //! | `leftovers` | the removal of files that runs of dead processes have left (Unix) |
-//! | `command_line` | the arguments and the environment of the child |
+//! | `command_line` | the arguments and the environment of the child, and of other commands in its tree |
 //! | `sandboxes` | the options of the sandboxes around the child and around its shell |
-//! | `tree_command` | the commands that prepare a child's tree or check its work |
 //! | `resume` | the lock on an earlier run, and the check of its session |
 //! | `spare` | children that wait for a call: which calls they fit, whether they are outdated, and their memory |
 
@@ -28,7 +27,6 @@ pub(crate) mod private_files;
 pub(crate) mod resume;
 pub(crate) mod sandboxes;
 pub(crate) mod spare;
-pub(crate) mod tree_command;
 
 pub use boot::Booted;
 pub(crate) use files::GUARD;

@@ -11,26 +11,20 @@
 //! |---|---|
 //! | `contract` | the interface of a launcher |
 //! | `select` | the choice of the launcher for an agent, and the start of children on this machine |
-//! | `configured` | the start of children with a program of the user's configuration |
-//! | `bootstrap` | the script that runs on the remote machine, with its warden if it has one |
-//! | `tree` | the part of the script that creates a private tree and sends the child's work back |
+//! | `configured` | the start of children with a program of the user's configuration, and its commands `cancel` and `fetch` |
+//! | `bootstrap` | the script that runs on the remote machine, with its warden and its private tree if it has them |
 //! | `remote_output` | the separation of the script's messages from the child's output, and the time at which output arrived |
 //! | `remote_exit` | the stage that a failed child reached |
-//! | `helper` | the commands `cancel` and `fetch` of a launcher |
 
 mod bootstrap;
 mod configured;
 mod contract;
-mod helper;
 mod remote_exit;
 mod remote_output;
 mod select;
-mod tree;
 
-pub(crate) use configured::{Configured, LauncherTest, TestAnswer};
+pub(crate) use configured::{Configured, HelperError, LauncherTest, TestAnswer, run_cancel, run_helper};
 pub(crate) use contract::{Job, Launch, Launcher, Materials, Payload, RemoteWork};
-pub(crate) use helper::run_cancel;
-pub(crate) use helper::{HelperError, run_helper};
 pub(crate) use remote_exit::RemoteEnd;
 pub(crate) use remote_output::{OutputTimestamps, RemoteOutput};
 pub use select::LauncherError;

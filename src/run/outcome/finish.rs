@@ -10,8 +10,8 @@ use super::announcement::announced;
 use super::clean::clean;
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::private_dirs::PrivateDirs;
+use crate::run::record::changes::flagged_in_branch;
 use crate::run::record::changes::{listed, paths_of};
-use crate::run::record::flagged::of_branch;
 use crate::run::record::isolation::ImportOutcome;
 use crate::run::result::artifacts::{MAX_CHANGES, changes_summary};
 use crate::run::result::builder::{PARAGRAPH, ResultBuilder, failure_text, sandbox_report};
@@ -168,7 +168,7 @@ impl ResultBuilder {
 
     /// Adds the artifacts of a private tree to the result of a run without a child, unless the tree was not touched.
     pub(crate) fn add_artifacts(&self, result: &mut ToolResult, outcome: ImportOutcome) {
-        let flagged = of_branch(&outcome);
+        let flagged = flagged_in_branch(&outcome);
         let ImportOutcome { report, changes, notices, .. } = outcome;
         let Some(single) = result.details.results.first_mut() else { return };
         single.diagnostics.extend(notices.iter().map(|notice| self.field(notice)));

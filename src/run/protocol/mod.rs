@@ -1,10 +1,9 @@
-//! The encoding of commands to a child, by the protocol that drives its pi, and the key of the child's questions. To add one, add a variant of [`Protocol`], a file here and a line in
-//! [`protocol_of`]; the rest is in `CONTRIBUTING.md`.
+//! The encoding of commands to a child, by the protocol that drives its pi, and the key of the child's questions. To add
+//! a protocol, add a variant of [`Protocol`], an implementation in `child_protocol` and a line in [`protocol_of`]; the
+//! rest is in `CONTRIBUTING.md`.
 
 mod ask_key;
 mod child_protocol;
-mod json;
-mod rpc;
 
 pub(crate) use ask_key::{AskKey, Asker, PREFIX as ASK_KEY_PREFIX};
 pub(crate) use child_protocol::{ANNOUNCE_ID, CHECK_ID, ChildProtocol, Command, PROMPT_ID};
@@ -14,7 +13,7 @@ use agents::config::Protocol;
 /// The protocol that the setting `protocol` names.
 pub(crate) fn protocol_of(setting: Protocol) -> &'static dyn ChildProtocol {
     match setting {
-        Protocol::Json => &json::Json,
-        Protocol::Rpc => &rpc::Rpc,
+        Protocol::Json => &child_protocol::Json,
+        Protocol::Rpc => &child_protocol::Rpc,
     }
 }

@@ -4,11 +4,10 @@
 //! |---|---|
 //! | `isolation` | the private tree of a run, and the import of its changes |
 //! | `snapshots` | the state of a tree before a run, for an undo |
-//! | `changes`, `git` | the files that a run changed, from a git that a hostile work tree cannot exploit |
-//! | `flagged` | the changed files that run code later or tell agents what to do |
+//! | `changes` | the files that a run changed, and those that run code later or tell agents what to do |
+//! | `git` | a git that a hostile work tree cannot exploit |
 
 pub(crate) mod changes;
-pub(crate) mod flagged;
 pub(crate) mod git;
 pub(crate) mod isolation;
 pub(crate) mod snapshots;

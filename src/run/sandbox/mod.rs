@@ -4,20 +4,17 @@
 //! | File | Contents |
 //! |---|---|
 //! | `capabilities` | the means that this machine has to restrain a child |
-//! | `plan` | the decision for one agent: enforced, not enforced, or declared by the user |
+//! | `plan` | the decision for one agent: enforced, not enforced, or declared by the user; whether it gets a shell |
 //! | `write_scope` | the directories that a writing child may change |
 //! | `hidden` | the files that a sandboxed child does not see |
-//! | `shell_policy` | the decision whether a child that may not write gets a shell |
 
 mod capabilities;
 pub(crate) mod hidden;
 mod plan;
-mod shell_policy;
 mod write_scope;
 
 pub use capabilities::{HostCapabilities, WardenUnknown};
 pub use plan::SandboxUnavailable;
-pub(crate) use plan::{EnforcedSandbox, SandboxPlan, may_write};
-pub(crate) use shell_policy::shell_policy;
+pub(crate) use plan::{EnforcedSandbox, SandboxPlan, may_write, shell_policy};
 pub use write_scope::ScopeError;
 pub(crate) use write_scope::WriteScope;

@@ -1,10 +1,17 @@
 //! Decides how the kernel restrains a child: the sandbox around the whole child, and the one around programs that its
-//! shell starts.
+//! shell starts. Also decides whether a child that may not write gets a shell.
 
-use crate::run::launcher::selected;
+use std::io;
+use std::path::Path;
+
 use agents::config::{AllowWrite, Config};
-use agents::{AgentDefinition, Network, SandboxMode, Source};
+use agents::{AgentDefinition, Network, SHELL, SandboxMode, ShellPolicy, Source};
+use files::open;
+use serde_json::Value;
 use supervisor::{Abilities, Mechanism};
+
+use crate::run::context::HostContext;
+use crate::run::launcher::selected;
 
 /// The first version of Landlock's ABI that keeps a child from signalling processes outside its sandbox: Linux 6.12.
 const SIGNAL_SCOPE_ABI: u32 = 6;
@@ -246,6 +253,46 @@ fn network_of(agent: &AgentDefinition, config: &Config) -> Network {
     match agent.network {
         Some(own) if agent.source == Source::Project => own.max(configured),
         own => own.unwrap_or(configured),
+    }
+}
+
+/// The path of pi's settings in a project.
+const PROJECT_SETTINGS: &str = ".pi/settings.json";
+/// The maximum size of these settings, in bytes.
+const MAX_SETTINGS: u64 = 1024 * 1024;
+/// The setting that names the shell.
+const SHELL_PATH: &str = "shellPath";
+
+/// Decides whether a child in this sandbox gets a shell. Blocks.
+pub(crate) fn shell_policy(sandbox: &SandboxPlan, cwd: &Path, context: &HostContext) -> ShellPolicy {
+    if let SandboxPlan::Declared { .. } = sandbox {
+        return ShellPolicy::Sandboxed;
+    }
+    let Some(sandbox) = sandbox.enforced() else { return ShellPolicy::NoSandbox };
+    let tools = context.host.tools.iter().flatten();
+    let is_foreign = tools.into_iter().any(|tool| tool.name == SHELL && tool.extension.is_some());
+    if sandbox.shell.is_none() {
+        ShellPolicy::NoToolSandbox
+    } else if is_foreign {
+        ShellPolicy::FromExtension
+    } else if names_shell(cwd) {
+        ShellPolicy::FromProject
+    } else {
+        ShellPolicy::Sandboxed
+    }
+}
+
+/// Returns true if the project's settings name a shell, which would take precedence over the one in the child's
+/// settings. Also returns true if the settings cannot be read, because pi might be able to read them.
+fn names_shell(cwd: &Path) -> bool {
+    match open::regular(&cwd.join(PROJECT_SETTINGS)).and_then(|file| open::read(file, MAX_SETTINGS)) {
+        Ok(bytes) => {
+            match serde_json::from_slice::<Value>(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes)) {
+                Ok(settings) => settings.get(SHELL_PATH).is_some(),
+                Err(_) => !bytes.is_empty(),
+            }
+        }
+        Err(error) => !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory),
     }
 }
 

@@ -3,17 +3,12 @@
 //!
 //! | File | Contents |
 //! |---|---|
-//! | `find` | the search for hooks among the extensions |
+//! | `find` | the search for hooks among the extensions that pi loads |
 //! | `watches` | the test whether an extension watches tool calls or provides a model |
-//! | `installed` | the extensions that pi loads, if the host does not report them |
-//! | `package` | the extensions of a package or a directory |
-//! | `patterns` | the lists with which the user enables and disables extensions |
+//! | `package` | the extensions of a package or a directory, and the lists with which the user chooses among them |
 
 mod find;
-mod installed;
 mod package;
-mod patterns;
 mod watches;
 
-pub(crate) use find::find_permission_hooks;
-pub(crate) use find::may_provide_model;
+pub(crate) use find::{find_permission_hooks, may_provide_model};

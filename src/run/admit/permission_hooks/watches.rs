@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use memchr::memmem;
 
-use super::patterns::normal;
+use super::package::normal;
 use files::open;
 
 /// The event that an extension has to name to receive tool calls.

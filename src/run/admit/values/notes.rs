@@ -1,12 +1,13 @@
-//! Reads `TOOLS.md`: notes of users and projects about tools, next to `AGENTS.md`.
+//! Finds what users and projects have written for agents: the skills that a child sees, and `TOOLS.md`, notes about
+//! tools next to `AGENTS.md`.
 
 use std::path::Path;
 
-use crate::run::context::HostContext;
-use agents::project_directories;
-use files::canonical;
-use files::{Directory, open};
-use sanitizer::{floor_char_boundary, without_controls};
+use agents::{Skills, project_directories};
+use files::{Directory, canonical, open};
+use sanitizer::{floor_char_boundary, nearest, quoted, suggestion, without_controls};
+
+use crate::run::context::{Host, HostContext};
 
 const NAME: &str = "TOOLS.md";
 /// The maximum number of files that are read, the nearest first. A project has one or two.
@@ -50,6 +51,42 @@ fn note(dir: &Path, root: &Path, is_of_project: bool) -> Option<String> {
     let shown = &text[..floor_char_boundary(&text, MAX_BYTES)];
     let cut = if shown.len() < text.len() { "\n[The rest of the file is omitted.]" } else { "" };
     Some(format!("Notes on tools, from `{}`:\n\n{shown}{cut}", path.display()))
+}
+
+/// The skills that a child sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SkillFiles {
+    /// All skills that pi finds.
+    All,
+    /// Only these files. An empty list means no skills.
+    Only(Vec<String>),
+}
+
+impl SkillFiles {
+    /// Returns the files of the requested skills, and messages about skills that the host does not have.
+    pub(crate) fn of(skills: &Skills, host: &Host) -> (Self, Vec<String>) {
+        let names = match skills {
+            Skills::All(true) => return (Self::All, Vec::new()),
+            Skills::All(false) => return (Self::Only(Vec::new()), Vec::new()),
+            Skills::Named(names) => names,
+        };
+        let Some(known) = &host.skills else {
+            let missing = (!names.is_empty())
+                .then(|| "skills: this pi has not reported its skills, so none are loaded".to_owned());
+            return (Self::Only(Vec::new()), missing.into_iter().collect());
+        };
+        let mut files = Vec::new();
+        let mut missing = Vec::new();
+        for name in names {
+            if let Some(skill) = known.iter().find(|skill| skill.name == *name) {
+                files.push(skill.path.clone());
+            } else {
+                let near = suggestion(nearest(name, known.iter().map(|skill| skill.name.as_str())));
+                missing.push(format!("skills: this pi has none named {}{near}", quoted(name)));
+            }
+        }
+        (Self::Only(files), missing)
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -2,14 +2,12 @@
 //!
 //! | File | Contents |
 //! |---|---|
-//! | `request` | the calls that a spare child can serve |
-//! | `inputs` | the files that it reads as it boots, which show whether it is out of date |
+//! | `inputs` | the calls that it can serve, and the files that it reads as it boots, which show if it is out of date |
 //! | `memory` | the memory that is available for it |
 
 mod inputs;
 mod memory;
-mod request;
 
+pub use inputs::SpareRequest;
 pub(super) use inputs::{BootInputs, Seen};
 pub use memory::Memory;
-pub use request::SpareRequest;

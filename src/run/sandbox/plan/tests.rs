@@ -1,5 +1,7 @@
 //! Tests the choice of a sandbox, and the report about it.
 
+use std::fs;
+
 use super::*;
 use crate::run::result::builder::sandbox_report;
 use agents::config::Sandbox;
@@ -322,4 +324,31 @@ fn the_report_of_a_child_that_may_write_everywhere_shows_the_network_as_on() {
     let report = sandbox_report(&SandboxPlan::of(&agent(false, None), &config, Ok(&able())), Some(&[]));
     let reason = "the agent may write wherever you can (`allowWrite` is `all`); so the network stays on";
     assert_eq!((report.network, report.reason.as_deref()), (Network::On, Some(reason)));
+}
+
+#[test]
+fn a_project_that_may_name_a_shell_is_detected() {
+    let root = tempfile::tempdir().expect("a temporary directory is created");
+    let settings = root.path().join(PROJECT_SETTINGS);
+    assert!(!names_shell(root.path()));
+    assert!(!names_shell(Path::new("/dev/null")));
+    fs::create_dir(root.path().join(".pi")).expect("the directory is created");
+    for (text, expected) in [
+        ("", false),
+        ("{}", false),
+        (r#"{"theme":"dark","packages":[]}"#, false),
+        (r#"{"shellPath":"/bin/zsh"}"#, true),
+        ("\u{feff}{\"shellPath\":\"/bin/zsh\"}", true),
+        (r#"{"shellPath":""}"#, true),
+        (r#"{"shellPath":null}"#, true),
+        (r#"{"\u0073hellPath":"/bin/zsh"}"#, true),
+        (r#"{"theme":1e999,"shellPath":"/bin/zsh"}"#, true),
+        ("{", true),
+    ] {
+        fs::write(&settings, text).expect("the file is written");
+        assert_eq!(names_shell(root.path()), expected, "{text}");
+    }
+    fs::remove_file(&settings).expect("the file is removed");
+    fs::create_dir(&settings).expect("the directory is created");
+    assert!(names_shell(root.path()), "a directory in place of the settings counts");
 }
