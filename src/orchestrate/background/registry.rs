@@ -190,9 +190,9 @@ mod tests {
             registry.list(&live)
         });
         let _hosted = registry.host(&live("three", "a"), 2).expect("foreground runs take no slot");
-        let moves =
+        let can_move =
             |live: &LiveRun| registry.move_to_background(live, 2, |run| run.label = Some("moved".to_owned()));
-        assert_eq!(called.each_ref().map(|called| moves(&called.live)), [true, false]);
+        assert_eq!(called.each_ref().map(|called| can_move(&called.live)), [true, false]);
         let [moved, waiting] = called.each_ref().map(|called| called.live.record());
         assert_eq!(moved.label.as_deref(), Some("moved"));
         assert!(
