@@ -159,7 +159,7 @@ impl ForegroundRun {
     /// Returns the reason why it may not continue in the background, or why `others`, the agents of the following steps, may not.
     /// `before_it` is the number of runs that are moved before this one.
     pub(crate) async fn refusal(&self, others: &[String], before_it: usize) -> Option<SpawnRefusal> {
-        let hosted = self.service.registry.len() + before_it;
+        let hosted = self.service.registry.background_count() + before_it;
         let live = Arc::clone(self.live());
         let context = Arc::clone(&self.context);
         let RunRecord { agent, cwd, .. } = live.record();
