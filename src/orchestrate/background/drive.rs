@@ -51,7 +51,8 @@ async fn execute(
         service.registry.notify();
     };
     let admission = Admission { host_id: None, group: None, order };
-    accompany(service, live, admission.run(ready, callbacks, &live.control, &mut show)).await
+    let work = Box::pin(admission.run(ready, callbacks, &live.control, &mut show));
+    accompany(service, live, work).await
 }
 
 /// Waits for the work of a run. In the meantime it stores the states that other processes need, and ends the run with the call

@@ -100,7 +100,8 @@ impl ForegroundRun {
         };
         // Once it is moved to the background, its conversation is asked.
         let callbacks = &ConversationCallbacks { service: &self.service, live, host: callbacks };
-        accompany(&self.service, live, queued.run(ready, callbacks, &live.control, &mut listed)).await
+        let work = Box::pin(queued.run(ready, callbacks, &live.control, &mut listed));
+        accompany(&self.service, live, work).await
     }
 
     /// Decides who gets the end of the run. The call gets it at once. If the conversation gets it, the caller must
