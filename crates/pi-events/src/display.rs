@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::newest::{Measured, Newest};
+use sanitizer::ceil_char_boundary;
 
 /// The maximum number of stored items, more than a screen shows.
 const MAX_ITEMS: usize = 64;
@@ -71,7 +72,7 @@ pub fn current_text<'text, 'item>(
         return text;
     }
     // Both may lack the beginning of a long text.
-    let end = |text: &str| sanitizer::ceil_char_boundary(text, text.len().saturating_sub(COMPARED_BYTES));
+    let end = |text: &str| ceil_char_boundary(text, text.len().saturating_sub(COMPARED_BYTES));
     let is_same = |last: &str| text.ends_with(&last[end(last)..]);
     if newest.flatten().next().is_some_and(|last| is_same(last.trim())) { "" } else { text }
 }
