@@ -126,7 +126,7 @@ pub fn stop_all(
     service: &Arc<BackgroundService>,
     session: &str,
 ) -> impl Future<Output = StoppedRuns> + use<> {
-    let hosted = service.registry.listed(Some(session));
+    let hosted = service.registry.all(Some(session));
     let foreground = hosted.iter().filter(|live| live.is_foreground()).count();
     for live in &hosted {
         live.end(EndReason::Stopped);
@@ -160,7 +160,7 @@ pub async fn move_to_background(
     let calls: Vec<BackgroundMove> = match run {
         None => service
             .registry
-            .listed(Some(session))
+            .all(Some(session))
             .iter()
             .filter_map(|live| live.background_move().cloned())
             .collect(),

@@ -90,6 +90,30 @@ pub(super) async fn claim(
     None
 }
 
+/// Keeps the end of a run from being announced, for a caller that waits for it. Dropping this queues the end again.
+pub(super) struct Reservation {
+    view: Arc<ConversationView>,
+    key: String,
+}
+
+impl Reservation {
+    pub(super) fn new(view: &Arc<ConversationView>, key: &str) -> Self {
+        view.outbox.reserve(key);
+        Self { view: Arc::clone(view), key: key.to_owned() }
+    }
+
+    /// Returns the delivery of the end, if it has come. It counts as delivered once the conversation contains it.
+    pub(super) fn take(self) -> Option<Delivery> {
+        self.view.outbox.take_reserved(&self.key)
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.view.outbox.give_back(&self.key);
+    }
+}
+
 /// Withdraws a question of a run: it counts as delivered, wherever it is.
 pub(super) async fn withdraw(service: &Arc<BackgroundService>, live: &LiveRun, id: String) {
     // The question may still be on its way into the store.

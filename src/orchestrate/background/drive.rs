@@ -1,5 +1,6 @@
-//! Drives an accepted run from the queue to its end.
+//! Drives an accepted run from the queue to its end, and accompanies the work of every run.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -50,19 +51,29 @@ async fn execute(
         service.registry.notify();
     };
     let admission = Admission { host_id: None, group: None, order };
+    let work = Box::pin(admission.run(ready, callbacks, &live.control, &mut show));
+    accompany(service, live, work).await
+}
+
+/// Waits for the work of a run. In the meantime it stores the states that other processes need, and ends the run with the call
+/// that waits for it.
+pub(super) async fn accompany<T>(
+    service: &Arc<BackgroundService>,
+    live: &LiveRun,
+    work: impl Future<Output = T>,
+) -> T {
     tokio::select! {
         biased;
-        result = admission.run(ready, callbacks, &live.control, &mut show) => result,
+        result = work => result,
+        never = live.follow_call() => match never {},
         never = store_changes(service, live) => match never {},
         never = write_snapshots(service, live), if live.record().is_detached => match never {},
     }
 }
 
-/// Stores each state of a run that another process needs to know if this one crashes.
-pub(super) async fn store_changes(
-    service: &Arc<BackgroundService>,
-    live: &LiveRun,
-) -> std::convert::Infallible {
+/// Stores each state of a background run that another process needs to know if this one crashes.
+async fn store_changes(service: &Arc<BackgroundService>, live: &LiveRun) -> Infallible {
+    live.until_owned_by_conversation().await;
     let essence = |run: &RunRecord| (run.state, run.transcript.clone(), run.model.clone());
     let mut changes = live.watch();
     let mut run = live.record();
@@ -86,7 +97,7 @@ pub(super) async fn store_changes(
 }
 
 /// Writes a snapshot of a run for other processes whenever it changes.
-async fn write_snapshots(service: &Arc<BackgroundService>, live: &LiveRun) -> std::convert::Infallible {
+async fn write_snapshots(service: &Arc<BackgroundService>, live: &LiveRun) -> Infallible {
     let mut written = None;
     loop {
         let RunRecord { key, state, progress, .. } = live.record();

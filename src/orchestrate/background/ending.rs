@@ -87,12 +87,6 @@ pub(super) async fn settle(
 ) {
     let is_silent = delivery.is_none();
     let has_ended = !run.is_live();
-    if has_ended {
-        tracing::info!(
-            target: "delivery", run = %run.run_id, status = ?run.outcome, session = %run.session, is_silent,
-            "the end of a run is stored"
-        );
-    }
     let (live, process) = match host {
         HostedBy::This(live) => (Some(live), None),
         HostedBy::Dead(process) => (None, Some(process)),
@@ -122,6 +116,12 @@ pub(super) async fn settle(
         Some(delivery)
     });
     let Some(delivery) = write.await else { return };
+    if has_ended {
+        tracing::info!(
+            target: "delivery", run = %run.run_id, status = ?run.outcome, session = %run.session, is_silent,
+            "the end of a run is stored"
+        );
+    }
     // The order matters: a run that is neither live nor pending would count as delivered.
     queue(service, &run.session, delivery.filter(|_| is_claimed)).await;
     if has_ended && let Some(live) = &live {

@@ -239,3 +239,25 @@ fn some_of<'a>(why: String, runs: impl ExactSizeIterator<Item = &'a RunRecord>) 
     }
     report
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::RunOutcome;
+
+    #[tokio::test]
+    async fn an_active_run_is_found_by_the_id_in_its_session_file() {
+        let root = tempfile::tempdir().expect("a temporary directory is created");
+        let transcript = root.path().join("session.jsonl");
+        std::fs::write(&transcript, "{\"type\":\"session\",\"id\":\"0198-abc\"}\n")
+            .expect("the file is written");
+        let active = RunRecord { transcript: Some(transcript), ..RunRecord::default() };
+        let ended = RunRecord { outcome: Some(RunOutcome::Completed), ..active.clone() };
+        assert_eq!(
+            by_live_session("0198-abc", vec![ended.clone(), active.clone()]).await,
+            Some(active.clone())
+        );
+        assert_eq!(by_live_session("0198-abd", vec![active]).await, None);
+        assert_eq!(by_live_session("0198-abc", vec![ended]).await, None, "its record has the id");
+    }
+}

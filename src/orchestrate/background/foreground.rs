@@ -5,12 +5,11 @@
 //! A moved run continues unchanged, and is a background run from then on: it is stored, ends with its host instead of its call,
 //! and its end is delivered. One lock decides whether the call or the conversation gets the end.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use uuid::Uuid;
 
-use super::drive::store_changes;
+use super::drive::accompany;
 use super::ending::finish;
 use super::live_run::{LiveRun, ResultOwner};
 use super::question::ConversationCallbacks;
@@ -28,7 +27,7 @@ use crate::run::{
 use agents::config::OnExit;
 use sanitizer::figures::millis;
 use store::now_ms;
-use supervisor::{Cancel, CancelReason};
+use supervisor::Cancel;
 
 /// The maximum number of bytes of a task that are shown.
 const TASK_BYTES: usize = 4 * 1024;
@@ -101,12 +100,8 @@ impl ForegroundRun {
         };
         // Once it is moved to the background, its conversation is asked.
         let callbacks = &ConversationCallbacks { service: &self.service, live, host: callbacks };
-        tokio::select! {
-            biased;
-            result = queued.run(ready, callbacks, &live.control, &mut listed) => result,
-            never = self.follow_call(live.cancel()) => match never {},
-            never = self.store_after_move() => match never {},
-        }
+        let work = Box::pin(queued.run(ready, callbacks, &live.control, &mut listed));
+        accompany(&self.service, live, work).await
     }
 
     /// Decides who gets the end of the run. The call gets it at once. If the conversation gets it, the caller must
@@ -165,7 +160,7 @@ impl ForegroundRun {
     /// Returns the reason why it may not continue in the background, or why `others`, the agents of the following steps, may not.
     /// `before_it` is the number of runs that are moved before this one.
     pub(crate) async fn refusal(&self, others: &[String], before_it: usize) -> Option<SpawnRefusal> {
-        let hosted = self.service.registry.len() + before_it;
+        let hosted = self.service.registry.background_count() + before_it;
         let live = Arc::clone(self.live());
         let context = Arc::clone(&self.context);
         let RunRecord { agent, cwd, .. } = live.record();
@@ -217,30 +212,6 @@ impl ForegroundRun {
         self.service.invalidate(false);
         watch_others(&self.service);
         Ok(live.record())
-    }
-
-    /// Ends the run with its call, unless it was moved to the background before.
-    async fn follow_call(&self, call: &Cancel) -> Infallible {
-        let reason = call.cancelled().await;
-        self.unless_moved().await;
-        self.live().control.cancel.cancel(reason);
-        call.shut_down().await;
-        self.unless_moved().await;
-        self.live().control.cancel.cancel(CancelReason::Shutdown);
-        std::future::pending().await
-    }
-
-    /// Resolves at once while a call waits for it, and never once it was moved to the background.
-    async fn unless_moved(&self) {
-        if self.live().watch().wait_for(|run| run.is_foreground).await.is_err() {
-            std::future::pending::<()>().await;
-        }
-    }
-
-    async fn store_after_move(&self) -> Infallible {
-        let mut owner = self.live().owner.subscribe();
-        let _ = owner.wait_for(|owner| *owner == ResultOwner::Conversation).await;
-        store_changes(&self.service, self.live()).await
     }
 
     /// Stores a run that has begun and returns its id, which finds the run from now on.

@@ -1,5 +1,7 @@
 //! A run hosted by this process, with its open question to its conversation.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -123,6 +125,31 @@ impl LiveRun {
     /// Returns the handle that moves its call to the background, while a call waits for it.
     pub(super) fn background_move(&self) -> Option<&BackgroundMove> {
         self.waiting_call().map(|call| &call.background_move)
+    }
+
+    /// Ends the run with its call, as long as the call waits for it.
+    pub(super) async fn follow_call(&self) -> Infallible {
+        if let Some(WaitingCall { cancel, .. }) = &self.call {
+            let reason = cancel.cancelled().await;
+            self.unless_moved().await;
+            self.control.cancel.cancel(reason);
+            cancel.shut_down().await;
+            self.unless_moved().await;
+            self.control.cancel.cancel(CancelReason::Shutdown);
+        }
+        pending().await
+    }
+
+    /// Resolves at once while a call waits for it, and never once it was moved to the background.
+    async fn unless_moved(&self) {
+        if self.watch().wait_for(|run| run.is_foreground).await.is_err() {
+            pending::<()>().await;
+        }
+    }
+
+    /// Resolves once its conversation gets its end.
+    pub(super) async fn until_owned_by_conversation(&self) {
+        let _ = self.owner.subscribe().wait_for(|owner| *owner == ResultOwner::Conversation).await;
     }
 
     fn waiting_call(&self) -> Option<&WaitingCall> {

@@ -29,7 +29,7 @@ pub(super) struct RunRegistry {
 
 impl RunRegistry {
     /// Returns the number of background runs.
-    pub(super) fn len(&self) -> usize {
+    pub(super) fn background_count(&self) -> usize {
         in_background(&self.runs.lock())
     }
 
@@ -38,14 +38,14 @@ impl RunRegistry {
     }
 
     /// The background runs of a session, or of all, in no particular order.
-    pub(super) fn of_session(&self, session: Option<&str>) -> Vec<Arc<LiveRun>> {
-        let mut runs = self.listed(session);
+    pub(super) fn background(&self, session: Option<&str>) -> Vec<Arc<LiveRun>> {
+        let mut runs = self.all(session);
         runs.retain(|live| !live.is_foreground());
         runs
     }
 
     /// Returns the runs of a session, or of all, including foreground runs, in no particular order.
-    pub(super) fn listed(&self, session: Option<&str>) -> Vec<Arc<LiveRun>> {
+    pub(super) fn all(&self, session: Option<&str>) -> Vec<Arc<LiveRun>> {
         let of_session =
             |live: &&Arc<LiveRun>| session.is_none_or(|session| live.record().session == session);
         self.runs.lock().values().filter(of_session).cloned().collect()
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(host("one", "a").err(), Some(NotHosted::AlreadyHosted));
         let two = host("two", "b").expect("there is room");
         assert_eq!(host("three", "b").err(), Some(NotHosted::TooMany));
-        assert_eq!((registry.len(), registry.of_session(Some("b")).len()), (2, 1));
+        assert_eq!((registry.background_count(), registry.background(Some("b")).len()), (2, 1));
         drop(one);
         assert!(registry.get("one").is_none() && registry.get("two").is_some());
         drop(two);
@@ -190,9 +190,9 @@ mod tests {
             registry.list(&live)
         });
         let _hosted = registry.host(&live("three", "a"), 2).expect("foreground runs take no slot");
-        let moves =
+        let can_move =
             |live: &LiveRun| registry.move_to_background(live, 2, |run| run.label = Some("moved".to_owned()));
-        assert_eq!(called.each_ref().map(|called| moves(&called.live)), [true, false]);
+        assert_eq!(called.each_ref().map(|called| can_move(&called.live)), [true, false]);
         let [moved, waiting] = called.each_ref().map(|called| called.live.record());
         assert_eq!(moved.label.as_deref(), Some("moved"));
         assert!(
@@ -212,6 +212,6 @@ mod tests {
         assert!(!is_early.await);
         drop(registration);
         waiting.await;
-        assert_eq!(registry.len(), 0);
+        assert_eq!(registry.background_count(), 0);
     }
 }

@@ -94,7 +94,7 @@ pub async fn ended() {
     let services: Vec<_> = SERVICES.lock().values().cloned().collect();
     let ended = async {
         for service in &services {
-            let mut runs = service.registry.of_session(None);
+            let mut runs = service.registry.background(None);
             runs.retain(|live| live.is_ending());
             service.registry.until_removed(&runs).await;
         }
@@ -120,7 +120,7 @@ impl BackgroundService {
     pub(super) fn with_hosted(&self, mut runs: Vec<RunRecord>, session: Option<&str>) -> Vec<RunRecord> {
         let hosted: HashMap<_, _> = self
             .registry
-            .listed(session)
+            .all(session)
             .iter()
             .map(|live| live.record())
             .map(|run| (run.key.clone(), run))
@@ -184,7 +184,7 @@ impl BackgroundService {
             is_replaced
         };
         if self.blocking(check).await {
-            for live in self.registry.of_session(None) {
+            for live in self.registry.background(None) {
                 self.save(&live).await;
             }
             self.invalidate(false);
@@ -219,7 +219,7 @@ impl BackgroundService {
     }
 
     fn end_all(&self) -> Vec<Arc<LiveRun>> {
-        let runs = self.registry.of_session(None);
+        let runs = self.registry.background(None);
         for live in &runs {
             live.end(EndReason::HostEnds);
         }
@@ -228,7 +228,7 @@ impl BackgroundService {
 
     /// Waits until this process hosts no run, and tries to store all of them.
     pub(super) async fn until_empty(self: &Arc<Self>) {
-        self.registry.until_removed(&self.registry.of_session(None)).await;
+        self.registry.until_removed(&self.registry.background(None)).await;
         for _ in 0..MAX_FLUSHES {
             if self.blocking(|service| service.store.flush()).await {
                 return;

@@ -109,7 +109,7 @@ async fn until(
             return true;
         }
         let is_overdue = deadline.is_some_and(|deadline| deadline <= Instant::now());
-        let live = service.registry.of_session(Some(view.session()));
+        let live = service.registry.background(Some(view.session()));
         if is_overdue {
             for live in &live {
                 live.end(EndReason::Waited(limit.unwrap_or_default()));
@@ -300,7 +300,7 @@ async fn next_message(
     pending: Option<Pending>,
 ) -> (Option<DeliveryMessage>, Batch) {
     let Some(Pending { since, .. }) = pending else { return (None, Batch::none()) };
-    let others_run = view.has_detached() || !service.registry.of_session(Some(view.session())).is_empty();
+    let others_run = view.has_detached() || !service.registry.background(Some(view.session())).is_empty();
     if others_run && since.elapsed() < BATCH_DELAY && !view.outbox.has_question() {
         tracing::debug!(
             target: "delivery", reason = "other runs may end within two seconds",

@@ -2,12 +2,11 @@
 //! `sessions_send`, `sessions_stop`. Each answer is JSON for the model and a report for the watching person. Runs of other
 //! conversations cannot be reached.
 //!
-//! `call` parses a call and has its answer, `use_tool` carries it out. `describe` lists runs and reads a run's conversation.
-//! `send` sends a message to a run and waits for its reply.
+//! `call` parses a call and has its answer, `use_tool` carries it out: it stops a run, or sends it a message and waits for its
+//! reply. `describe` lists runs and reads a run's conversation.
 
 mod call;
 mod describe;
-mod send;
 mod use_tool;
 
 pub use call::{SessionAnswer, SessionCall, parse_call};

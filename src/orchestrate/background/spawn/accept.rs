@@ -37,7 +37,7 @@ pub async fn spawn(
     request: SpawnRequest,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Receipt {
-    let hosted = service.registry.len();
+    let hosted = service.registry.background_count();
     let ends_with = request.ends_with.clone().unwrap_or_default();
     let order = Arc::clone(&request.order);
     let model = match request.model.as_deref().map(str::trim).filter(|model| !model.is_empty()) {
