@@ -49,7 +49,7 @@ struct Scene {
 
 impl Scene {
     async fn new() -> Self {
-        let root = stage(&writes());
+        let root = stage(writes());
         // A git that logs its calls and waits where a test says so.
         let git = "#!/bin/sh\nhere=${0%/*}/..\ncase \"$*\" in *read-tree*) echo x >> \"$here/checking-out\"\n\
             while test -e \"$here/held\"; do sleep 0.02; done ;; esac\nPATH=${PATH#*:} exec git \"$@\"\n";

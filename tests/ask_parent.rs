@@ -69,7 +69,7 @@ struct Scene {
 
 impl Scene {
     fn new(child: Child) -> Self {
-        let root = stage(&child);
+        let root = stage(child);
         fs::create_dir_all(root.path().join("agent/agents")).expect("the directory is created");
         let agent = "---\nname: asks\nreadonly: true\ntools: read\nask: parent\n---\nAsk.\n";
         fs::write(root.path().join("agent/agents/asks.md"), agent).expect("the agent file is written");

@@ -103,7 +103,7 @@ impl Scene {
     }
 
     fn new(child: Child) -> Self {
-        let root = stage(&child);
+        let root = stage(child);
         let service = background(&root.path().join("agent"));
         Self { root, service }
     }

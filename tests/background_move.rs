@@ -65,7 +65,7 @@ impl Scene {
     }
 
     fn playing(child: Child, config: Value) -> Self {
-        let root = stage(&child);
+        let root = stage(child);
         let service = background(&root.path().join("agent"));
         let session = Some(SESSION.to_owned());
         let listener = EventRecorder::default();

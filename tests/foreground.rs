@@ -36,7 +36,7 @@ struct Scene {
 
 impl Scene {
     fn new() -> Self {
-        let root = stage(&listens());
+        let root = stage(listens());
         let service = background(&root.path().join("agent"));
         Self { root, service }
     }

@@ -42,7 +42,7 @@ struct Scene {
 
 impl Scene {
     fn new(child: Child, config: Value) -> Self {
-        let root = stage(&child);
+        let root = stage(child);
         let mut context = stage::context(root.path(), config);
         context.env.push(("DEPLOY_TOKEN".into(), SECRET.into()));
         context.env.push((log::VARIABLE.into(), FILTER.into()));

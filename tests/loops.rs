@@ -135,24 +135,12 @@ fn long(calls: Calls, middle: usize) -> Calls {
     calls.calls("write", &format!(r#"{{"path":"a","content":"{filler}{middle}{filler}"}}"#), "written")
 }
 
-#[tokio::test]
-async fn only_repeated_calls_with_the_same_results_end_the_run() {
+/// A child, and a part of the error if its repeated calls end the run.
+type Row = (&'static str, Child, Option<&'static str>);
+
+fn turns_with_one_call() -> Vec<Row> {
     let calls = Calls::new;
-    let two = |calls: Calls| calls.ls().calls("read", r#"{"path":"a"}"#, "one");
-    let failing = |calls: Calls| {
-        calls.ls().then(|child| child.says("").with_error("500")).ends_turn().then(|child| {
-            let retries = ordered!({ "messages": [], "willRetry": true });
-            child.emits("agent_end", &retries).emits("auto_retry_start", &ordered!({ "attempt": 1 })).starts()
-        })
-    };
-    let compacts =
-        |child: Child| child.emits("compaction_start", &ordered!({})).emits("compaction_end", &ordered!({}));
-    let twelve_in_one_turn = |calls: Calls| {
-        (1..=12)
-            .map(|id| id.to_string())
-            .fold(calls, |calls, id| calls.starts(&id, "bash", "{}").ends(&id, "x", "", false))
-    };
-    let table: Vec<(&str, Child, Option<&str>)> = vec![
+    vec![
         (
             "eight times",
             calls().repeats(8, Calls::ls).hangs(),
@@ -199,6 +187,26 @@ async fn only_repeated_calls_with_the_same_results_end_the_run() {
                 .hangs(),
             Some("`$ rm` 8 times"),
         ),
+    ]
+}
+
+fn turns_with_several_calls_or_events() -> Vec<Row> {
+    let calls = Calls::new;
+    let two = |calls: Calls| calls.ls().calls("read", r#"{"path":"a"}"#, "one");
+    let failing = |calls: Calls| {
+        calls.ls().then(|child| child.says("").with_error("500")).ends_turn().then(|child| {
+            let retries = ordered!({ "messages": [], "willRetry": true });
+            child.emits("agent_end", &retries).emits("auto_retry_start", &ordered!({ "attempt": 1 })).starts()
+        })
+    };
+    let compacts =
+        |child: Child| child.emits("compaction_start", &ordered!({})).emits("compaction_end", &ordered!({}));
+    let twelve_in_one_turn = |calls: Calls| {
+        (1..=12)
+            .map(|id| id.to_string())
+            .fold(calls, |calls, id| calls.starts(&id, "bash", "{}").ends(&id, "x", "", false))
+    };
+    vec![
         (
             "two calls alternating",
             calls().repeats(8, two).hangs(),
@@ -240,8 +248,14 @@ async fn only_repeated_calls_with_the_same_results_end_the_run() {
                 .answers(),
             None,
         ),
-    ];
-    for (label, child, repeated) in table {
+    ]
+}
+
+#[tokio::test]
+async fn only_repeated_calls_with_the_same_results_end_the_run() {
+    for (label, child, repeated) in
+        turns_with_one_call().into_iter().chain(turns_with_several_calls_or_events())
+    {
         let result = run(&json_scene(child, json!({ "graceMs": 200 }))).await;
         let (outcome, error) =
             (single(&result).outcome, single(&result).error.as_deref().unwrap_or_default());

@@ -55,7 +55,7 @@ struct Scene {
 impl Scene {
     /// The tests of one program share its queue, so each has a provider of its own. It is unknown if the name is empty.
     fn new(provider: &'static str, error: &str, config: Value) -> Self {
-        let root = stage(&refused_child(error));
+        let root = stage(refused_child(error));
         fs::write(root.path().join("gone"), "").expect("the file is written");
         let service = background(&root.path().join("agent"));
         Self { root, provider, config, service }

@@ -102,12 +102,13 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
     let hard = json!({ "timeoutMs": 3000, "graceMs": 200 });
     let idle = json!({ "idleTimeoutMs": 3000, "graceMs": 200 });
     let tool = json!({ "idleTimeoutMs": 3000, "toolTimeoutMs": 500, "graceMs": 200 });
-    let running_tool = Child::new().starts().starts_tool("bash").sleeps(20);
+    let starts = || Child::new().starts();
+    let half_way = || starts().streams("so far");
     let none = || json!({});
     let table = [
         (
             "provider error",
-            Child::new().starts().says("").with_error("500: overloaded").settles(),
+            starts().says("").with_error("500: overloaded").settles(),
             none(),
             SubagentFailed,
             1,
@@ -116,7 +117,7 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
         ),
         (
             "aborted by itself",
-            Child::new().starts().says("half").with_stop_reason("aborted").settles(),
+            starts().says("half").with_stop_reason("aborted").settles(),
             none(),
             SubagentFailed,
             1,
@@ -125,35 +126,19 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
         ),
         (
             "no answer",
-            Child::new().starts().settles(),
+            starts().settles(),
             none(),
             SubagentFailed,
             1,
             Failed,
             "last event: `agent_settled`; stop reason: none; tool executions completed: 0",
         ),
-        (
-            "exit code",
-            Child::new().starts().streams("so far").runs("echo boom >&2").exits(3),
-            none(),
-            SubagentFailed,
-            3,
-            Failed,
-            "boom",
-        ),
+        ("exit code", half_way().runs("echo boom >&2").exits(3), none(), SubagentFailed, 3, Failed, "boom"),
         ("no reason", Child::new().exits(4), none(), SubagentFailed, 4, Failed, "gave no reason"),
-        (
-            "signal",
-            Child::new().starts().streams("so far").runs("kill -KILL $$"),
-            none(),
-            SubagentFailed,
-            137,
-            Failed,
-            "SIGKILL",
-        ),
+        ("signal", half_way().runs("kill -KILL $$"), none(), SubagentFailed, 137, Failed, "SIGKILL"),
         (
             "hard limit",
-            Child::new().starts().streams("so far").sleeps(20),
+            half_way().sleeps(20),
             hard,
             SubagentTimeout,
             124,
@@ -162,7 +147,7 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
         ),
         (
             "silence",
-            Child::new().starts().streams("so far").sleeps(20),
+            half_way().sleeps(20),
             idle,
             SubagentTimeout,
             124,
@@ -171,7 +156,7 @@ async fn each_failure_has_its_code_and_keeps_the_partial_output() {
         ),
         (
             "silent tool",
-            running_tool,
+            starts().starts_tool("bash").sleeps(20),
             tool,
             SubagentTimeout,
             124,

@@ -40,7 +40,7 @@ struct Scene {
 
 impl Scene {
     async fn new(child: Child) -> Self {
-        let root = stage(&child);
+        let root = stage(child);
         let service = background(&root.path().join("agent"));
         let listener = EventRecorder::default();
         let scope = ConversationScope {

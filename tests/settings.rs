@@ -40,7 +40,7 @@ fn configure(file: &Path, token: &str) {
 
 /// A project with an agent that the user must allow, and the settings at the start.
 fn scene() -> (TempDir, PathBuf, Arc<HostContext>) {
-    let root = stage(&script());
+    let root = stage(script());
     let project = root.path().join("project");
     fs::create_dir_all(project.join(".pi/agents")).expect("the directory is created");
     let agent = project.join(".pi/agents/local.md");

@@ -49,7 +49,7 @@ impl Scene {
     }
 
     fn with(child: Child, config: Value) -> Self {
-        let root = stage(&child);
+        let root = stage(child);
         fs::create_dir_all(root.path().join("agent/agents")).expect("the directory is created");
         let scene = Self { root, config };
         scene.write("agent/agents/local.md", AGENT);

@@ -56,7 +56,7 @@ impl Scene {
     }
 
     fn with(child: Child) -> Self {
-        let root = stage(&child);
+        let root = stage(child);
         fs::create_dir_all(root.path().join("agent/agents")).expect("the directory is created");
         let writer = "---\nname: writer\ndescription: Writes\ntools: read, write\n---\nWrite.\n";
         fs::write(root.path().join("agent/agents/writer.md"), writer).expect("the file is written");

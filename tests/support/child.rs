@@ -70,27 +70,27 @@ enum Text {
 }
 
 impl Child {
-    /// A child without steps.
+    /// Returns a child without steps.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// A child in RPC mode that has received its task and has started.
+    /// Returns a child in RPC mode that has received its task and has started.
     pub(crate) fn working() -> Self {
         Self::new().receives().starts()
     }
 
-    /// A child that has started, in a protocol. In `json` mode it has not read its task.
+    /// Returns a child that has started, in a protocol. In `json` mode it has not read its task.
     pub(crate) fn working_in(protocol: &str) -> Self {
         if protocol == "json" { Self::new().starts() } else { Self::working() }
     }
 
-    /// A child in RPC mode that has done its task, with the answer `The whole answer.`
+    /// Returns a child in RPC mode that has done its task, with the answer `The whole answer.`
     pub(crate) fn answering() -> Self {
         Self::new().replies("The whole answer.")
     }
 
-    /// A pi that passes the checks of `doctor`: it prints its version, or answers the request for its state.
+    /// Returns a pi that passes the checks of `doctor`: it prints its version, or answers the request for its state.
     pub(crate) fn answering_doctor(version: &str) -> Self {
         Self::new().runs(&format!(r#"[ "$1" = --version ] && {{ echo {version}; exit 0; }}"#)).reports_state()
     }
@@ -121,12 +121,12 @@ impl Child {
         self.runs(r#"cat > "$home/task""#)
     }
 
-    /// `agent_start`: begins to work on a command.
+    /// Begins to work on a command: `agent_start`.
     pub(crate) fn starts(self) -> Self {
         self.writes(r#"{"type":"agent_start"}"#)
     }
 
-    /// A part of a message that is still arriving.
+    /// Writes a part of a message that is still arriving: `message_update`.
     pub(crate) fn streams(self, text: &str) -> Self {
         let delta = Value::from(text);
         self.writes(&format!(
@@ -134,12 +134,13 @@ impl Child {
         ))
     }
 
-    /// `message_end`: a complete message, with the stop reason `stop` and with tokens that cost 0.3.
+    /// Writes a complete message, with the stop reason `stop` and with tokens that cost 0.3: `message_end`.
     pub(crate) fn says(self, text: &str) -> Self {
         self.message(Text::Exact(text.to_owned()))
     }
 
-    /// A message like that of `says`, whose text the shell expands as in double quotes. It must be the content of a JSON string.
+    /// Writes a message like `says`, but the shell expands its text as in double quotes. The expanded text must be valid inside a JSON
+    /// string.
     pub(crate) fn says_expanded(self, text: &str) -> Self {
         self.message(Text::Expanded(text.to_owned()))
     }
@@ -162,14 +163,14 @@ impl Child {
         self
     }
 
-    /// An event with these fields after its type, which are an object of [`ordered`].
+    /// Writes an event of this type with these fields, an object of [`ordered`].
     pub(crate) fn emits(self, kind: &str, fields: &str) -> Self {
         let rest = fields.strip_prefix('{').expect("the fields are an object");
         let comma = if rest == "}" { "" } else { "," };
         self.writes(&format!(r#"{{"type":"{kind}"{comma}{rest}"#))
     }
 
-    /// The first event of a child with our tool `ask`: our guard prints its key.
+    /// Prints the key of our guard, the first event of a child with our tool `ask`.
     pub(crate) fn shows_guard_key(self) -> Self {
         self.asks("key", GUARD_KEY)
     }
@@ -185,7 +186,7 @@ impl Child {
         self.emits("extension_ui_request", &fields)
     }
 
-    /// `message_end` with a tool call, and its `tool_execution_start`: the model says something and calls a tool.
+    /// Lets the model say something and call a tool: `message_end` and `tool_execution_start`.
     pub(crate) fn calls_tool(self, text: &str, name: &str) -> Self {
         let message = ordered!({ "message": {
             "role": "assistant",
@@ -201,17 +202,17 @@ impl Child {
         self.emits("message_end", &message).starts_tool(name)
     }
 
-    /// `tool_execution_start`, of a call without arguments and with the id `c1`.
+    /// Starts a call without arguments and with the id `c1`: `tool_execution_start`.
     pub(crate) fn starts_tool(self, name: &str) -> Self {
         self.emits("tool_execution_start", &ordered!({ "toolCallId": "c1", "toolName": name, "args": {} }))
     }
 
-    /// `agent_end`: pi has ended its work, unless an extension or a retry continues it.
+    /// Ends the work, unless an extension or a retry continues it: `agent_end`.
     pub(crate) fn ends(self) -> Self {
         self.writes(r#"{"type":"agent_end","messages":[],"willRetry":false}"#)
     }
 
-    /// `agent_end` and `agent_settled`: pi continues only after another command.
+    /// Ends the work until the next command: `agent_end` and `agent_settled`.
     pub(crate) fn settles(self) -> Self {
         self.ends().writes(r#"{"type":"agent_settled","aborted":false}"#)
     }
@@ -286,8 +287,8 @@ impl Child {
         self.runs(&format!("case \"$line\" in\n{cases}*)\n{otherwise}\n;;\nesac"))
     }
 
-    /// The whole script.
-    pub(crate) fn script(&self) -> String {
+    /// Returns the whole script.
+    pub(crate) fn into_script(self) -> String {
         format!("{FUNCTIONS}{self}\n")
     }
 

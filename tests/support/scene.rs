@@ -41,7 +41,7 @@ impl ProviderGate for NoQueue {
 
 impl Scene {
     pub(crate) fn new(child: Child, config: Value) -> Self {
-        let root = stage(&child);
+        let root = stage(child);
         let spec = RunSpec {
             agent: "explorer".into(),
             label: None,

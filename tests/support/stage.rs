@@ -17,12 +17,12 @@ use super::child::Child;
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A directory with a project, an agent directory and the script of a child.
-pub(crate) fn stage(child: &Child) -> TempDir {
+pub(crate) fn stage(child: Child) -> TempDir {
     let root = tempfile::tempdir().expect("a temporary directory is created");
     for directory in ["project/.git", "agent", "sessions"] {
         fs::create_dir_all(root.path().join(directory)).expect("the directory is created");
     }
-    fs::write(root.path().join("pi.sh"), child.script()).expect("the file is written");
+    fs::write(root.path().join("pi.sh"), child.into_script()).expect("the file is written");
     root
 }
 
