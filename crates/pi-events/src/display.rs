@@ -1,6 +1,6 @@
 //! The newest texts and tool calls of a run, for display.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::newest::{Measured, Newest};
@@ -11,7 +11,7 @@ const MAX_ITEMS: usize = 64;
 const MAX_JSON_BYTES: usize = 48 * 1024;
 
 /// A part of an assistant message.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum DisplayItem {
     /// A text block, or the head and tail of a long block.
