@@ -37,8 +37,9 @@ fn declared(types: &str) -> BTreeMap<String, Literals<'_>> {
             continue;
         }
         let Some((field, choice)) = line.split_once(": \"") else { continue };
-        // An argument of a method is followed by others.
-        let (choice, _) = choice.split_once("\",").unwrap_or((choice, ""));
+        // An argument of a method is followed by others, or by the end of the arguments.
+        let end = ["\",", "\")"].iter().filter_map(|end| choice.find(end)).min();
+        let choice = &choice[..end.unwrap_or(choice.len())];
         let literals = choice.trim_end_matches('"').split("\" | \"").collect();
         let field = field.rsplit([' ', '(']).next().unwrap_or_default();
         fields.insert(format!("{interface}.{}", field.trim_end_matches('?')), literals);

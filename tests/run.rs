@@ -817,7 +817,7 @@ async fn a_result_counts_the_redacted_values_by_rule() {
     let child = || Child::new().starts().says(&text).settles();
     let result = scene(child()).run().await;
     let single = &result.details.results[0];
-    let counts: Vec<_> = single.redacted.iter().map(|redacted| (redacted.rule, redacted.count)).collect();
+    let counts: Vec<_> = single.redacted.iter().map(|redacted| (&*redacted.rule, redacted.count)).collect();
     assert_eq!(counts, [("assignment", 1), ("github_token", 1)]);
     let note = "2 values redacted: 1 by `assignment`, 1 by `github_token`";
     assert!(single.diagnostics.iter().any(|has_note| has_note == note), "{:?}", single.diagnostics);

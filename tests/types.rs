@@ -4,21 +4,23 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-use agents::config::OnRestart;
-use agents::{AskTarget, Network, Source};
+use agents::config::{ConfigSource, OnRestart, Origin};
+use agents::{AskTarget, DropReason, DroppedTool, Network, Source};
 use pi_events::{ContextUse, Cost, DisplayItem, Usage};
+use pi_subagent_native::doctor::{Check, Status};
+use pi_subagent_native::orchestrate::background::commands::Completion;
 use pi_subagent_native::orchestrate::background::{
     Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, LiveSnapshot, PublishedRun,
     Restart, RunEvent, RunEventKind, RunRecord, Spawnable,
 };
-use pi_subagent_native::present::RunQuestion;
+use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
 use pi_subagent_native::run::{
     AgentInfo, CallError, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources, RetryNotice,
     RunDetails, RunOutcome, RunState, SandboxReport, SingleResult, TaskProgress, TaskState, TimeoutReason,
     ToolResult, WriteReach,
 };
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
-use sanitizer::RedactedValues;
+use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -161,7 +163,7 @@ fn single() -> SingleResult {
         flagged: texts(),
         flagged_gap: text(),
         isolation: Some(isolation()),
-        redacted: vec![RedactedValues { rule: "r", count: 1 }],
+        redacted: vec![RedactedValues { rule: "r".into(), count: 1 }],
         diagnostics: texts(),
         ..bare_single()
     }
@@ -195,6 +197,29 @@ fn a_result_has_the_declared_fields() {
     let mut context_after_compaction = context().expect("there is one");
     context_after_compaction.tokens = None;
     compare("ContextUse", &context().expect("there is one"), &context_after_compaction);
+    let resources = Resources { peak_rss_bytes: 1, cpu_ms: 2, processes: 3 };
+    compare("Resources", &resources, &resources);
+    let redacted = RedactedValues { rule: "r".into(), count: 1 };
+    compare("RedactedValues", &redacted, &redacted);
+}
+
+/// A session keeps the details of a call, and cards are drawn from them.
+#[test]
+fn details_are_read_as_they_were_written() {
+    let task = TaskProgress {
+        text: Some(Arc::from("x")),
+        display_items: Some(items().into()),
+        ..TaskProgress::new("a".to_owned(), TaskState::Ended(RunOutcome::Failed), Progress::default())
+    };
+    let details = RunDetails {
+        results: vec![SingleResult { supervision: None, ..single() }, bare_single()],
+        error: Some(CallError { code: ErrorCode::SubagentFailed, message: "m".to_owned() }),
+        tasks: vec![task],
+        ..RunDetails::single("1a2b3c4d")
+    };
+    let json = serde_json::to_string(&details).expect("the details are serialized");
+    let read: RunDetails = serde_json::from_str(&json).expect("the details are readable");
+    assert_eq!(read, details);
 }
 
 #[test]
@@ -203,7 +228,7 @@ fn progress_has_the_declared_fields() {
         position: Some(1),
         rate_limited_for_ms: Some(1),
         blocked_by: Some(Arc::from("x")),
-        undo_note: Some("x"),
+        undo_note: Some("x".into()),
         display_items: items().into(),
         retry: Some(retry()),
         context: context(),
@@ -313,6 +338,9 @@ fn a_run_and_its_events_have_the_declared_fields() {
         announcement,
         restart: Some(Restart { mode: OnRestart::Ask, keys: texts() }),
     };
+    compare("Announcement", &message.announcement, &message.announcement);
+    compare("DeliveredEvent", &message.delivered_event, &message.delivered_event);
+    compare("Restart", &message.restart, &message.restart);
     compare("DeliveryMessage", &message, &DeliveryMessage { restart: None, ..message.clone() });
     let event = BackgroundEvent {
         runs: Some(vec![record()]),
@@ -373,8 +401,39 @@ fn agents_and_transcripts_have_the_declared_fields() {
         ..spawnable()
     };
     compare("SpawnableAgent", &spawnable(), &bare);
+    let entry = TranscriptEntry::Assistant { text: String::new(), model: text(), error: text() };
+    let json = serde_json::to_string(&entry).expect("the entry is serialized");
+    assert_eq!(serde_json::from_str::<TranscriptEntry>(&json).ok(), Some(entry));
     let failed =
         TranscriptEntry::ToolResult { name: "read".to_owned(), is_error: true, text: "x".to_owned() };
     compare("TranscriptEntry", &failed, &TranscriptEntry::User("x".to_owned()));
     assert!(serde_json::to_value(Transcript::default()).is_ok_and(|read| read["hasMore"] == json!(false)));
+}
+
+#[test]
+fn reports_and_findings_have_the_declared_fields() {
+    let line = ReportLine { mark: Mark::Ok, name: "n".to_owned(), text: "t".to_owned(), indent: 1 };
+    let bare = ReportLine { text: "t".to_owned(), ..ReportLine::default() };
+    compare("ReportLine", &line, &bare);
+    let check = |hint| Check { area: "pi", status: Status::Warning, message: "m".to_owned(), hint };
+    compare("DoctorCheck", &check(text()), &check(None));
+    let diagnostic = Diagnostic {
+        severity: Severity::Warning,
+        code: "C",
+        message: "m".to_owned(),
+        path: Some("/p".into()),
+        line: Some(1),
+        column: Some(2),
+    };
+    let bare = Diagnostic { path: None, line: None, column: None, ..diagnostic.clone() };
+    compare("Diagnostic", &diagnostic, &bare);
+    let source = ConfigSource { origin: Origin::User, path: "/p".into(), present: true };
+    compare("ConfigSource", &source, &source);
+    let dropped = DroppedTool { tool: "bash".to_owned(), reason: DropReason::Readonly };
+    compare("DroppedTool", &dropped, &dropped);
+    let offered =
+        Completion { value: "stop".to_owned(), label: "stop".to_owned(), description: "d".to_owned() };
+    compare("Completion", &offered, &offered);
+    let found = Redaction { rule: "r", what: "a token".to_owned(), count: 1, ranges: vec![0..1] };
+    compare("Redaction", &found, &found);
 }

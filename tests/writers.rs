@@ -198,7 +198,8 @@ async fn writers_of_one_tree_run_one_after_the_other_and_readers_in_parallel() {
         "{blocked_by}"
     );
 
-    let notes = update.iter().flat_map(|update| &update.details.tasks).map(|task| task.progress.undo_note);
+    let notes =
+        update.iter().flat_map(|update| &update.details.tasks).map(|task| task.progress.undo_note.as_deref());
     let ignored = "it may write wherever you can; `/subagents undo` reverts its changes here, except in files that git ignores";
     assert_eq!(notes.collect::<Vec<_>>(), [Some(ignored), Some(ignored), None]);
 
@@ -497,10 +498,10 @@ async fn a_run_whose_tree_cannot_be_recorded_promises_no_undo() {
     scene.until(&["start alpha"]).await;
     let note = |update: &Option<ToolResult>| {
         let streaming = update.as_ref().and_then(|update| update.details.streaming.as_ref());
-        streaming.and_then(|run| run.progress.undo_note)
+        streaming.and_then(|run| run.progress.undo_note.clone())
     };
     let expected = "its tree could not be recorded, so its changes cannot be undone";
-    let noted = updates.wait_for(|update| note(update) == Some(expected));
+    let noted = updates.wait_for(|update| note(update).as_deref() == Some(expected));
     drop(timeout(PATIENCE, noted).await.expect("the update arrives in time").expect("the run continues"));
     scene.write("alpha", "");
     let result = ended(call).await;

@@ -478,12 +478,11 @@ describe("the card of ended tasks", () => {
 		assert.deepEqual(refused.lines(), ["✗ subagent parallel", "  Validation failed"]);
 	});
 
-	it("draws an unknown outcome", () => {
+	it("draws the text of a result with an unknown outcome", () => {
 		const unknown = { outcome: "evaporated" as SingleResult["outcome"], exitCode: 1, error: "gone" };
-		const [, row = ""] = parallel(PLAN.slice(0, 1))
-			.finish({ mode: "parallel", results: [result(0, unknown)] })
-			.lines();
-		assert.match(row, /⚠ explorer {2}3\.2s {2}evaporated · gone/);
+		const details = { mode: "parallel" as const, results: [result(0, unknown)] };
+		const card = parallel(PLAN.slice(0, 1)).finish(details, "explorer evaporated: gone", true);
+		assert.deepEqual(card.lines(), ["✗ subagent parallel", "  explorer evaporated: gone"]);
 	});
 });
 

@@ -7,7 +7,7 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import { library } from "../../extension/host/pi.ts";
 import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
 import { prose } from "../../extension/ui/prose.ts";
-import { cell, clip, oneLine, plainText } from "../../extension/ui/text.ts";
+import { clip, oneLine, plainText } from "../../extension/ui/text.ts";
 
 /** Writes its colours where a terminal would show them. */
 const theme: AnyTheme = {
@@ -57,7 +57,6 @@ describe("lines", () => {
 			for (const text of SAMPLES) {
 				const colored = named.fg("accent", text);
 				assert.ok(visibleWidth(clip(colored, width)) <= width, `clip ${text}`);
-				assert.equal(visibleWidth(cell(colored, width)), width, `cell ${text}`);
 				const drawn = new Pen(theme, width).paragraph(text, "muted");
 				for (const line of drawn) assert.ok(width < 2 || visibleWidth(line) <= width, text);
 			}
@@ -68,12 +67,10 @@ describe("lines", () => {
 		assert.equal(clip("abcdef", 6), "abcdef");
 		assert.equal(clip("abcdef", 5), "abcd…");
 		assert.equal(clip("世界世界", 6), "世界…");
-		assert.deepEqual([cell("abc", 5), cell("abcdef", 5)], ["abc  ", "abcd…"]);
 	});
 
 	it("keep their background when they are cut", () => {
 		assert.doesNotMatch(clip(named.fg("accent", "abcdef"), 5), RESETS);
-		assert.doesNotMatch(cell(named.fg("accent", "abcdef"), 5), RESETS);
 	});
 
 	it("of the addon are cut if pi finds them too wide", () => {

@@ -31,22 +31,16 @@ function skillsOf(pi: ExtensionAPI): HostSkill[] {
 	return skills.map(({ name, sourceInfo }) => ({ name: name.replace(/^skill:/, ""), path: sourceInfo.path }));
 }
 
-export function doctorOptions(pi: ExtensionAPI, context: ExtensionContext): SurfaceOptions {
-	return defined<SurfaceOptions>({
-		...surfaceOptions(pi, context),
-		hostExecutable: process.execPath,
-		hostScript: process.argv[1],
-		parentSessionFile: context.sessionManager.getSessionFile(),
-	});
-}
-
 /** The properties of a conversation that its runs depend on. */
 export type PlaceOptions = Omit<RunOptions, "agent" | "task" | "callId" | "aborted">;
 
 export function placeOptions(pi: ExtensionAPI, context: ExtensionContext): PlaceOptions {
 	const { model, modelRegistry, sessionManager, thinkingLevel } = context;
 	return defined<PlaceOptions>({
-		...doctorOptions(pi, context),
+		...surfaceOptions(pi, context),
+		hostExecutable: process.execPath,
+		hostScript: process.argv[1],
+		parentSessionFile: sessionManager.getSessionFile(),
 		sessionId: sessionManager.getSessionId(),
 		model: model && `${model.provider}/${model.id}`,
 		modelFromExtension: model && model.api === VIRTUAL_API,

@@ -52,17 +52,7 @@ export function widthOf(line: string): number {
 /** Cuts a styled line to `width` columns. An ellipsis replaces the missing part. */
 export function clip(line: string, width: number): string {
 	if (width <= 0) return "";
-	return widthOf(line) <= width ? line : restyled(truncateToWidth(line, width, ELLIPSIS), line);
-}
-
-/** Cuts or pads a styled line to exactly `columns`. */
-export function cell(line: string, columns: number): string {
-	if (columns <= 0) return "";
-	const missing = columns - widthOf(line);
-	if (missing >= 0) return line + " ".repeat(missing);
-	return restyled(truncateToWidth(line, columns, ELLIPSIS, true), line);
-}
-
-function restyled(cut: string, line: string): string {
+	if (widthOf(line) <= width) return line;
+	const cut = truncateToWidth(line, width, ELLIPSIS);
 	return cut.replace(RESET, "").replace(RESET, line.includes("\u001b") ? UNSTYLED : "");
 }

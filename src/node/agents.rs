@@ -1,4 +1,4 @@
-//! The agents of a directory and the tools that offer them, as JavaScript sees them.
+//! The agents and the configuration of a directory, and the tools that offer the agents, as JavaScript sees them.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::json::Json;
 use super::options::SurfaceOptions;
 use super::runtime::{off_thread, promise};
 use crate::run::{self, CallSettings, HostCapabilities};
-use agents::{Tool, ToolSurface};
+use agents::{Tool, ToolSurface, config};
 
 /// Lists the agents of a directory, and the tools that a child of each would get. Reads agent files, and asks the
 /// warden what this machine can enforce.
@@ -37,6 +37,31 @@ pub fn discover_agents(env: Env, options: SurfaceOptions) -> napi::Result<Promis
         let run::Listing { agents, shadowed, diagnostics, .. } = listing.await?;
         let agents: Vec<_> = agents.into_iter().map(run::Listed::info).collect();
         Json::new(&json!({ "agents": agents, "shadowed": shadowed, "diagnostics": diagnostics }))
+    })
+}
+
+/// Reads the configuration of a directory. Rejects when `options.config` itself has invalid values; mistakes in files
+/// are `diagnostics`.
+///
+/// @example
+/// ```ts
+/// import { loadConfig } from "pi-subagent-native";
+///
+/// const { values, diagnostics, broken } = await loadConfig({ cwd: process.cwd() });
+/// console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
+/// ```
+#[napi(catch_unwind, ts_return_type = "Promise<LoadedConfig>")]
+pub fn load_config(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'static, Json>> {
+    let (cwd, context) = options.into_context();
+    promise(env, async move {
+        let loaded = off_thread(move || run::load_config(&cwd, &context)).await?;
+        let loaded = loaded.map_err(|refusal| napi::Error::from_reason(refusal.to_string()))?;
+        let config::LoadedConfig { config, sources, diagnostics, broken, .. } = loaded;
+        let mut json = json!({ "values": config, "sources": sources, "diagnostics": diagnostics });
+        if let Some(broken) = broken {
+            json["broken"] = json!(broken);
+        }
+        Json::new(&json)
     })
 }
 

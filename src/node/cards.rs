@@ -128,6 +128,6 @@ pub fn draw_announcement(
 /// ```
 #[napi(catch_unwind)]
 pub fn draw_report(env: Env, palette: &Palette, width: u32, report: String) -> Option<Vec<String>> {
-    let report = cards::StoredReport::read(&report)?;
-    Some(drawn(env, palette, width, |page| report.draw(page)))
+    let report = cards::read_report(&report)?;
+    Some(drawn(env, palette, width, |page| cards::draw_report(page, &report)))
 }

@@ -17,8 +17,8 @@
 //! | How does a child boot while its call still arrives? | `early` |
 //! | How does native code call JavaScript back? | `callbacks` |
 //! | How does a value of the core become JavaScript's? | `json`; its type is in `types.d.ts`, its shape is the core's serde. |
-//! | What is drawn? | `drawing`, `cards`, `present`; of background runs `runs` |
-//! | Which agents, tools and settings are there? | `agents`, `config`; what is wrong with them: `doctor` |
+//! | What is drawn? | `drawing`, `cards`, `present`; of background runs, with the panel: `runs` |
+//! | Which agents, tools and settings are there? | `agents`; what is wrong with them: `doctor` |
 //! | Sanitizing, truncating, collecting without a run | `text/` |
 //! | Which threads are there? | `runtime` |
 //!
@@ -32,7 +32,6 @@ mod agents;
 mod background;
 mod callbacks;
 mod cards;
-mod config;
 mod context;
 mod doctor;
 mod drawing;

@@ -132,7 +132,7 @@ impl Panel {
     /// Returns the next step.
     #[napi(catch_unwind)]
     pub fn next(&mut self) -> Option<PanelStep> {
-        self.0.next().map(Into::into)
+        self.0.next_step().map(Into::into)
     }
 
     /// Draws exactly `view.rows` lines.

@@ -129,7 +129,7 @@ impl Queued {
         let (progress, seen) = watch::channel(Progress::default());
         let undo_note = ready.resolved.undo_note;
         let mut noted = |progress: Progress| {
-            show(Progress { undo_note: progress.undo_note.or(undo_note), ..progress });
+            show(Progress { undo_note: progress.undo_note.or(undo_note.map(Into::into)), ..progress });
         };
         watched(self.run_reporting_to(&progress, ready, callbacks, control), seen, &mut noted).await
     }

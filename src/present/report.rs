@@ -1,7 +1,7 @@
 //! An answer as plain data.
 
 use sanitizer::{Sanitizer, redacted_message, text_enum};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Longer names do not widen the column of names.
 const MAX_COLUMN: usize = 28;
@@ -105,20 +105,24 @@ const fn is_zero(indent: &u8) -> bool {
     *indent == 0
 }
 
+fn known_mark<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Mark, D::Error> {
+    Ok(Mark::parse(&String::deserialize(deserializer)?).unwrap_or_default())
+}
+
 /// One line of a report: a name and a text, without line breaks or control characters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
+#[serde(rename_all = "camelCase")]
 pub struct ReportLine {
-    /// The mark before it.
-    #[serde(skip_serializing_if = "Mark::is_none")]
+    /// The mark before it. A mark that only a later release knows is none.
+    #[serde(default, deserialize_with = "known_mark", skip_serializing_if = "Mark::is_none")]
     pub mark: Mark,
     /// Its subject; may be empty.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
     /// The text of the line.
     pub text: String,
     /// Nesting depth below the lines before it.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub indent: u8,
 }
 
@@ -140,7 +144,8 @@ impl ReportLine {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// True if nothing was done. The first line then gives the reason.
+    /// True if nothing was done. The first line then gives the reason. A session does not keep it.
+    #[serde(default)]
     pub is_error: bool,
     /// The subject of the report.
     pub title: String,

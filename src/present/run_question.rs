@@ -34,10 +34,11 @@ pub struct RunQuestion {
     pub label: Option<String>,
     /// The first line of its task.
     pub task: String,
-    /// The time at which it continues without an answer, in milliseconds since 1970.
+    /// The time at which it continues without an answer, in milliseconds since 1970. A session does not keep it.
+    #[serde(default)]
     pub ends_ms: i64,
     /// True if it starts a turn of an idle conversation. Only the stored delivery has it.
-    #[serde(skip_serializing)]
+    #[serde(default, skip_serializing)]
     pub triggers_turn: bool,
 }
 

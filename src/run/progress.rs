@@ -1,5 +1,6 @@
 //! The progress of a run, as watchers see it.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -15,7 +16,7 @@ use sanitizer::{Sanitized, Sanitizer};
 use supervisor::Tally;
 
 /// The resources of all processes of a child together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resources {
     /// The peak of resident memory, in bytes.
@@ -86,7 +87,7 @@ impl RetryNotice {
 
 /// The progress of a run. All strings are sanitized and bounded; clones share them. Updates have it as [`TaskProgress`].
 #[skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Progress {
     /// The state of the run.
@@ -99,7 +100,7 @@ pub struct Progress {
     /// The run that writes to the same work tree and must end before this run can start, if there is one.
     pub blocked_by: Option<Arc<str>>,
     /// A note about the changes that cannot be undone, for a run that writes in place.
-    pub undo_note: Option<&'static str>,
+    pub undo_note: Option<Cow<'static, str>>,
     /// The current attempt, counted from 1.
     pub attempt: u32,
     /// The newest text of the child.
@@ -174,7 +175,7 @@ pub type ProgressSender = watch::Sender<Progress>;
 
 /// The progress of the run of a call, or of one of several, as updates have it.
 #[skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TaskProgress {
     /// The agent's name. Absent in a call with one run.

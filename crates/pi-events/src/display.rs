@@ -1,7 +1,7 @@
 //! The newest texts and tool calls of a run, for display. A tool call is one line, worded like pi's own tools.
 
 use sanitizer::{ceil_char_boundary, one_line, without_controls};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::newest::{Measured, Newest};
@@ -14,7 +14,7 @@ const MAX_JSON_BYTES: usize = 48 * 1024;
 const COMPARED_BYTES: usize = 200;
 
 /// A part of an assistant message.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "camelCase")]
 pub enum DisplayItem {
     /// A text block, or the head and tail of a long block.

@@ -399,8 +399,8 @@ fn redacted_values_are_counted_once_each_and_by_rule() {
     let _ = sanitizer.sanitize(&clean);
     let _ = sanitizer.sanitize(&text);
     let _ = sanitizer.sanitize_json(&json!({ "password": "hunter22x", "token": "k9x2m4p7q1" }));
-    let counts: Vec<_> =
-        sanitizer.redacted().iter().map(|redacted| (redacted.rule, redacted.count)).collect();
+    let redacted = sanitizer.redacted();
+    let counts: Vec<_> = redacted.iter().map(|redacted| (&*redacted.rule, redacted.count)).collect();
     assert_eq!(counts, [("assignment", 2), ("github_token", 2)]);
     assert_eq!(knowing().redacted(), []);
     assert_eq!(sanitizer.with_new_counts().redacted(), []);

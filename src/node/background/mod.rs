@@ -1,9 +1,9 @@
 //! Runs that outlive their call, as JavaScript sees them.
 //!
-//! `spawn` requests one and returns its receipt; `session` opens a conversation, reports events and carries commands;
-//! `dispatcher` brings its messages into a session of pi; `session_tools` are the tools of its model; `report` is the answer
-//! to a command, `question` the question that a person wants to answer, `transcript` a child's conversation;
-//! `host_process` is the process that continues a run after its pi has ended.
+//! `spawn` requests one and returns its receipt; `session` opens a conversation, reports events, carries commands and reads
+//! transcripts; `dispatcher` brings its messages into a session of pi; `session_tools` are the tools of its model; `report` is
+//! the answer to a command, `question` the question that a person wants to answer; `host_process` is the process that continues
+//! a run after its pi has ended.
 
 mod dispatcher;
 pub(super) mod host_process;
@@ -12,4 +12,3 @@ mod report;
 mod session;
 mod session_tools;
 pub(super) mod spawn;
-mod transcript;

@@ -7,12 +7,12 @@ use napi::Status;
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi::threadsafe_function::ThreadsafeFunction;
 use napi_derive::napi;
+use serde::Serialize;
 use tokio::sync::watch;
 
 use super::host_process::host_process;
 use super::report::report_json;
 use super::spawn::receipt_json;
-use super::transcript::{TranscriptOptions, Versioned};
 use crate::node::callbacks::{HostCallbacks, Returned, call};
 use crate::node::json::Json;
 use crate::node::options::{BackgroundOptions, SurfaceOptions};
@@ -24,6 +24,12 @@ use crate::orchestrate::background::{
 };
 use crate::present;
 use crate::run::spawn_task;
+use crate::transcript::{Transcript, Wanted};
+
+/// The default number of entries that are read.
+const ENTRIES: u32 = 40;
+/// The most entries that are read.
+const MAX_ENTRIES: u32 = 2_000;
 
 /// Receives events. Weak: an event does not keep the process alive.
 pub type EventSink = ThreadsafeFunction<Json, Returned, Json, Status, false, true>;
@@ -322,4 +328,31 @@ impl BackgroundSession {
             Ok(())
         })
     }
+}
+
+/// The part of a conversation to read.
+#[napi(object, object_to_js = false)]
+#[derive(Default)]
+pub struct TranscriptOptions {
+    /// The number of the newest entries to read: 1 to 2000. Other numbers are clamped.
+    /// @default 40
+    pub entries: Option<u32>,
+    /// True if tool calls and their results count as entries.
+    /// @default false
+    pub tools: Option<bool>,
+}
+
+impl From<TranscriptOptions> for Wanted {
+    fn from(TranscriptOptions { entries, tools }: TranscriptOptions) -> Self {
+        let entries = entries.unwrap_or(ENTRIES).clamp(1, MAX_ENTRIES);
+        Self { entries: entries as usize, tools: tools == Some(true), skip: 0 }
+    }
+}
+
+/// A transcript, and the version of its file.
+#[derive(Serialize)]
+struct Versioned {
+    #[serde(flatten)]
+    transcript: Transcript,
+    version: String,
 }

@@ -8,7 +8,7 @@ use super::stored::read;
 use super::work::{ANSWER_LINES, PARTIAL_LINES, draw_answer, draw_path, figures};
 use crate::present::announcement::AnnouncedRun;
 use crate::present::paint::{INDENT, Limit, Page, Part, Span, first_line, folded};
-use crate::present::{ANNOUNCEMENT, Mark, RunStatus, StateLabel, now_ms, state_label};
+use crate::present::{ANNOUNCEMENT, Mark, RunQuestion, RunStatus, StateLabel, now_ms, state_label};
 use sanitizer::figures::duration;
 
 /// The minimum columns of a mark and a name in a narrow terminal.
@@ -24,18 +24,7 @@ pub struct Announcement {
     _run_ids: Vec<String>,
     runs: Vec<AnnouncedRun>,
     #[serde(default)]
-    questions: Vec<AskedQuestion>,
-}
-
-/// The question of a run to the conversation.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct AskedQuestion {
-    agent: String,
-    label: Option<String>,
-    task: Option<String>,
-    question: String,
-    options: Vec<String>,
+    questions: Vec<RunQuestion>,
 }
 
 impl Announcement {
@@ -80,9 +69,9 @@ fn draw_head(page: &mut Page, mark: Mark, name: &str, agent: &str, more: impl In
     page.line([run, Span::new("accent", folded(agent)).into()].into_iter().chain(more));
 }
 
-impl AskedQuestion {
+impl RunQuestion {
     fn draw(&self, page: &mut Page, limit: usize, is_expanded: bool) {
-        let name = name_of(self.label.as_deref(), self.task.as_deref());
+        let name = name_of(self.label.as_deref(), Some(&self.task));
         let note = Span::new("warning", "asks the conversation");
         draw_head(page, Mark::Asking, &name, &self.agent, [note.into()]);
         page.indented(INDENT, |page| {

@@ -1,14 +1,13 @@
 //! The rows of a card about files that runs have changed.
 
-use super::stored::EndedTask;
 use crate::present::paint::{Color, INDENT, Limit, Page, Span, folded};
-use crate::run::{MAX_CHANGES, MAX_FLAGGED};
+use crate::run::{MAX_CHANGES, MAX_FLAGGED, SingleResult};
 use sanitizer::quoted_if_unusual;
 
 /// Draws the changed files of one run or several, the files to look at first, and why there may be more of those.
 pub(super) fn files<'a>(
     page: &mut Page,
-    results: impl IntoIterator<Item = &'a EndedTask>,
+    results: impl IntoIterator<Item = &'a SingleResult>,
     is_expanded: bool,
 ) {
     let mut changed = Files::new(MAX_CHANGES);
@@ -16,7 +15,7 @@ pub(super) fn files<'a>(
     let mut gaps = Vec::new();
     for result in results {
         changed.add(result.changes.as_deref().unwrap_or_default());
-        flagged.add(result.flagged.as_deref().unwrap_or_default());
+        flagged.add(&result.flagged);
         gaps.extend(result.flagged_gap.as_deref().map(folded).filter(|reason| !gaps.contains(reason)));
     }
     changed.draw(page, Span::new("muted", "changed"), "accent", is_expanded);
@@ -80,7 +79,7 @@ impl Files {
 mod tests {
     use super::*;
 
-    fn ended(fields: &str) -> EndedTask {
+    fn ended(fields: &str) -> SingleResult {
         let json = format!(
             r#"{{"agent":"worker","task":"t","outcome":"completed","attempts":1,"durationMs":1,
             "usage":{{"input":1,"output":1,"cacheRead":0,"cacheWrite":0,"cost":0,"turns":1}}{fields}}}"#
@@ -88,7 +87,7 @@ mod tests {
         serde_json::from_str(&json).expect("the result is valid JSON")
     }
 
-    fn lines(results: &[EndedTask]) -> Vec<String> {
+    fn lines(results: &[SingleResult]) -> Vec<String> {
         super::super::tests::lines(|page| files(page, results, false))
     }
 

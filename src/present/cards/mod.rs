@@ -33,8 +33,8 @@ pub(super) use tasks::clock;
 pub(super) use work::call_spans;
 
 pub use call_card::CallCard;
-pub use report::StoredReport;
 pub(super) use report::draw_lines;
+pub use report::{draw_report, read_report};
 pub use state::Extent;
 
 /// Lines of a text that is not ours, collapsed.
@@ -169,6 +169,6 @@ mod tests {
         call.finish(r#"{"mode":"single","results":[],"agentScope":"user"}"#, "as it reads", true, 0);
         assert_eq!(body(&call, &Extent::default()), ["  as it reads"]);
         assert!(Announcement::read(r#"{"runs":"…"}"#).is_none());
-        assert!(StoredReport::read(r#"{"title":"t","lines":[{}],"text":""}"#).is_none());
+        assert!(read_report(r#"{"title":"t","lines":[{}],"text":""}"#).is_none());
     }
 }

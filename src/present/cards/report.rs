@@ -1,10 +1,8 @@
 //! A report, as commands and cards draw it.
 
-use serde::Deserialize;
-
 use super::stored::read;
 use crate::present::paint::{Limit, Page, Span, folded, width_of};
-use crate::present::report::{Mark, ReportLine, TITLE};
+use crate::present::report::{Mark, Report, ReportLine, TITLE};
 
 /// The kind of session entries that hold reports.
 const KIND: &str = "subagents-report";
@@ -17,57 +15,21 @@ const GAP: usize = 2;
 const STEP: usize = 2;
 const MAX_INDENT: u8 = 8;
 
-/// A report as a session keeps it.
-#[derive(Deserialize)]
-pub struct StoredReport {
-    title: String,
-    lines: Vec<StoredLine>,
-    /// For hosts that draw nothing.
-    #[serde(rename = "text")]
-    _text: String,
+/// Reads the entry of a session that holds a report. `None` for other data.
+#[must_use]
+pub fn read_report(data: &str) -> Option<Report> {
+    read(data, KIND)
 }
 
-/// A line of it. A mark that only a later release knows is drawn as none.
-#[derive(Deserialize)]
-struct StoredLine {
-    mark: Option<String>,
-    name: Option<String>,
-    text: String,
-    indent: Option<f64>,
-}
-
-impl StoredLine {
-    fn line(&self) -> ReportLine {
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-        let indent = self.indent.unwrap_or_default() as u8;
-        let mark = self.mark.as_deref().and_then(Mark::parse).unwrap_or_default();
-        let name = self.name.clone().unwrap_or_default();
-        ReportLine { mark, name, text: self.text.clone(), indent }
+/// Draws a report with its title, unless that says nothing.
+pub fn draw_report(page: &mut Page, report: &Report) {
+    // A one-sentence answer needs no heading.
+    if !matches!(report.title.as_str(), "" | TITLE) {
+        let title = Span::new("accent", folded(&report.title)).bold();
+        page.indented(1, |page| page.wrapped(&[], &[title], Limit::None));
+        page.blank();
     }
-}
-
-impl StoredReport {
-    /// Reads the entry of a session that holds a report. `None` for other data.
-    #[must_use]
-    pub fn read(data: &str) -> Option<Self> {
-        read(data, KIND)
-    }
-
-    /// Draws it with its title, unless that says nothing.
-    pub fn draw(&self, page: &mut Page) {
-        // A one-sentence answer needs no heading.
-        if !matches!(self.title.as_str(), "" | TITLE) {
-            let title = Span::new("accent", folded(&self.title)).bold();
-            page.indented(1, |page| page.wrapped(&[], &[title], Limit::None));
-            page.blank();
-        }
-        self.draw_first(page, usize::MAX);
-    }
-
-    /// Draws at most `max` of its lines.
-    pub(super) fn draw_first(&self, page: &mut Page, max: usize) {
-        draw_lines(page, &self.lines.iter().take(max).map(StoredLine::line).collect::<Vec<_>>());
-    }
+    draw_lines(page, &report.lines);
 }
 
 /// Draws lines of a report, one column in from the left like pi's own messages.

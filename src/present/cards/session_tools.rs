@@ -3,12 +3,12 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::report::StoredReport;
+use super::report::draw_lines;
 use super::state::Phase;
 use super::stored::read;
 use super::title;
-use crate::present::Mark;
 use crate::present::paint::{Color, INDENT, Limit, PREVIEW_CHARS, Page, Part, Span, beginning, folded};
+use crate::present::{Mark, Report};
 use agents::{Tool, prepare_arguments};
 use sanitizer::text_enum;
 
@@ -75,7 +75,7 @@ struct Agent {
 /// The details of a session tool: its answer for people, and the deliveries that the model has with it.
 #[derive(Deserialize)]
 struct Answer {
-    report: StoredReport,
+    report: Report,
     #[serde(rename = "deliveryIds")]
     _delivery_ids: Option<Vec<String>>,
 }
@@ -200,7 +200,8 @@ impl SessionCall {
     fn draw_answer(&self, page: &mut Page, is_expanded: bool) {
         match self.stored::<Answer>("subagent-session") {
             Some(Answer { report, .. }) => {
-                report.draw_first(page, if is_expanded || self.is_error { usize::MAX } else { FEW_LINES });
+                let shown = if is_expanded || self.is_error { usize::MAX } else { FEW_LINES };
+                draw_lines(page, &report.lines[..shown.min(report.lines.len())]);
             }
             None => self.draw_plain(page),
         }

@@ -1,8 +1,8 @@
 //! The state that the card of a call keeps between two redraws.
 
-use super::stored::{CallDetails, LiveTask};
-use super::tasks::{PlannedTask, plan};
-use crate::run::Mode;
+use super::stored::read_details;
+use super::tasks::{PlannedTask, float, plan};
+use crate::run::{Mode, RunDetails, TaskProgress};
 
 /// The requested size of a card, and the time.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,9 +32,9 @@ pub(super) struct Call {
     pub(super) plan: Vec<PlannedTask>,
     /// The live text, the answer, or what went wrong.
     pub(super) text: String,
-    pub(super) details: Option<CallDetails>,
+    pub(super) details: Option<RunDetails>,
     /// The newest state of each task, complete: updates omit unchanged parts.
-    pub(super) tasks: Option<Vec<LiveTask>>,
+    pub(super) tasks: Option<Vec<TaskProgress>>,
     pub(super) has_failed: bool,
     /// The time of its start, by the clock of this process.
     started_ms: Option<f64>,
@@ -83,16 +83,17 @@ impl Call {
     /// An update. Details that are not ours change nothing.
     pub(super) fn update(&mut self, details: &str, text: &str, now_ms: i64) {
         text.clone_into(&mut self.text);
-        let Some(mut details) = CallDetails::read(details) else { return };
+        let Some(mut details) = read_details(details) else { return };
         let now = ms(now_ms);
         self.updated_ms = Some(now);
-        if let Some(tasks) = details.tasks.take() {
+        if !details.tasks.is_empty() {
+            let tasks = std::mem::take(&mut details.tasks);
             let mut before = self.tasks.take().unwrap_or_default().into_iter();
             self.tasks = Some(tasks.into_iter().map(|task| completed(task, before.next())).collect());
         }
         if let Some(mut run) = details.streaming.take() {
-            self.started_ms = Some(now - run.elapsed_ms);
-            run.text = Some(if run.has_text { text.to_owned() } else { String::new() });
+            self.started_ms = Some(now - float(run.progress.elapsed_ms));
+            run.text = Some(if run.has_text == Some(true) { text.into() } else { "".into() });
             self.tasks = Some(vec![run]);
         }
         self.details = Some(details);
@@ -101,7 +102,7 @@ impl Call {
     /// The result.
     pub(super) fn finish(&mut self, details: &str, text: &str, has_failed: bool, now_ms: i64) {
         text.clone_into(&mut self.text);
-        if let Some(details) = CallDetails::read(details) {
+        if let Some(details) = read_details(details) {
             self.details = Some(details);
         }
         if self.phase == Phase::Running {
@@ -127,13 +128,14 @@ impl Call {
         let details = self.details.as_ref()?;
         let first = details.results.first()?;
         if details.mode == Mode::Single {
-            return Some(first.duration_ms);
+            return Some(float(first.duration_ms));
         }
         if let (Some(started), Some(ended)) = (self.started_ms, self.ended_ms) {
             return Some(ended - started);
         }
         // Of a call from a resumed session only this is known: steps follow each other, tasks overlap.
-        (details.mode == Mode::Chain).then(|| details.results.iter().map(|result| result.duration_ms).sum())
+        (details.mode == Mode::Chain)
+            .then(|| details.results.iter().map(|result| float(result.duration_ms)).sum())
     }
 
     /// Returns the age of the newest update.
@@ -142,7 +144,7 @@ impl Call {
     }
 }
 
-fn completed(mut task: LiveTask, before: Option<LiveTask>) -> LiveTask {
+fn completed(mut task: TaskProgress, before: Option<TaskProgress>) -> TaskProgress {
     if let Some(before) = before {
         task.text = task.text.or(before.text);
         task.display_items = task.display_items.or(before.display_items);

@@ -1,6 +1,5 @@
 //! The tasks of a call: one line each, and in an expanded card what each has done below it.
 
-use super::stored::Item;
 use super::tasks::{TaskView, common_model};
 use super::work::{self, Failure, Room, call_spans, new_text};
 use crate::present::counts::{counts, has_ended, is_active};
@@ -10,6 +9,7 @@ use crate::present::paint::{
 };
 use crate::present::usage_text;
 use crate::run::Mode;
+use pi_events::{DisplayItem, short_form};
 
 /// Columns of an agent's name at most, and the share of a narrow terminal that it may take.
 const AGENT_COLUMNS: usize = 16;
@@ -248,10 +248,10 @@ fn activity(view: &TaskView) -> Vec<Span> {
         return Vec::new();
     }
     let call = view.items.iter().rev().find_map(|item| match item {
-        Item::Call(call) => Some(call),
-        Item::Text(_) => None,
+        DisplayItem::ToolCall { name, args } => Some(short_form(name, args)),
+        DisplayItem::Text { .. } => None,
     });
-    call.map(|call| call_spans("muted", call)).unwrap_or_default()
+    call.map(|call| call_spans("muted", &call)).unwrap_or_default()
 }
 
 /// Draws at most `room` lines of one task: the task, the newest calls, the end of its text.

@@ -5,13 +5,12 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::stored::{EndedTask, Item, LiveTask, count};
 use crate::present::counts::{has_ended, is_active};
 use crate::present::paint::Span;
 use crate::present::{Mark, RunStatus, StateLabel, state_label};
-use crate::run::{Mode, RunOutcome};
+use crate::run::{Mode, Progress, RunOutcome, SingleResult, TaskProgress};
 use agents::{Tool, prepare_arguments};
-use pi_events::{ContextUse, Usage};
+use pi_events::{ContextUse, DisplayItem, Usage};
 use sanitizer::figures;
 
 /// A silence shorter than the first limit is not shown. One longer than the second may mean trouble.
@@ -70,8 +69,8 @@ pub(super) struct TaskView<'a> {
     pub undo_note: Option<&'a str>,
     /// The last text so far, or the answer.
     pub text: &'a str,
-    pub items: &'a [Item],
-    pub result: Option<&'a EndedTask>,
+    pub items: &'a [DisplayItem],
+    pub result: Option<&'a SingleResult>,
 }
 
 impl<'a> TaskView<'a> {
@@ -98,56 +97,57 @@ impl<'a> TaskView<'a> {
     }
 
     /// A task whose newest update arrived `age` milliseconds ago.
-    pub(super) fn live(task: &'a LiveTask, plan: Option<&'a PlannedTask>, age: f64, now_ms: i64) -> Self {
-        let LiveTask { agent, state, retry, .. } = task;
-        let agent = agent.as_deref().unwrap_or_default();
+    pub(super) fn live(task: &'a TaskProgress, plan: Option<&'a PlannedTask>, age: f64, now_ms: i64) -> Self {
+        let TaskProgress { agent, state, progress, error, text, display_items, .. } = task;
+        let Progress { position, rate_limited_for_ms, retry, .. } = progress;
+        let (agent, state) = (agent.as_deref().unwrap_or_default(), state.as_str());
         let status = RunStatus {
-            state: state.clone(),
-            position: task.position.map(|position| usize::try_from(count(position)).unwrap_or(usize::MAX)),
-            rate_limited_for: task.rate_limited_for_ms.map(|wait| duration_of(wait - age)),
-            blocked_by: task.blocked_by.clone(),
-            attempt: (!has_ended(state)).then_some(small(task.attempt)),
+            state: state.to_owned(),
+            position: *position,
+            rate_limited_for: rate_limited_for_ms.map(|wait| duration_of(float(wait) - age)),
+            blocked_by: progress.blocked_by.as_deref().map(str::to_owned),
+            attempt: (!has_ended(state)).then_some(progress.attempt),
             retry: retry.clone(),
             ..RunStatus::default()
         };
-        let elapsed = task.elapsed_ms + if is_active(state) { age } else { 0.0 };
+        let elapsed = float(progress.elapsed_ms) + if is_active(state) { age } else { 0.0 };
         let counts_silence = state == "running" && retry.is_none();
         Self {
             agent: if agent.is_empty() { plan.map_or("", |plan| &plan.agent) } else { agent },
             task: plan.map_or("", |plan| &plan.task),
             state,
             label: state_label(&status, now_ms),
-            elapsed_ms: (!matches!(state.as_str(), "waiting" | "queued")).then_some(elapsed),
-            silent_ms: if counts_silence { task.since_event_ms + age } else { 0.0 },
+            elapsed_ms: (!matches!(state, "waiting" | "queued")).then_some(elapsed),
+            silent_ms: if counts_silence { float(progress.since_event_ms) + age } else { 0.0 },
             is_retried: retry.is_some(),
-            usage: Some(Usage { turns: count(task.turn_count), ..task.usage.clone() }),
-            context: task.context,
-            model: task.model.as_deref(),
-            error: task.error.as_deref(),
-            undo_note: task.undo_note.as_deref().filter(|_| !has_ended(state)),
-            text: task.text.as_deref().unwrap_or_default(),
-            items: task.display_items.as_deref().unwrap_or_default(),
+            usage: Some(Usage { turns: progress.turn_count, ..progress.usage.clone() }),
+            context: progress.context,
+            model: progress.model.as_deref(),
+            error: error.as_deref(),
+            undo_note: progress.undo_note.as_deref().filter(|_| !has_ended(state)),
+            text: text.as_deref().unwrap_or_default(),
+            items: display_items.as_deref().unwrap_or_default(),
             result: None,
         }
     }
 
-    pub(super) fn ended(result: &'a EndedTask, plan: Option<&'a PlannedTask>, now_ms: i64) -> Self {
+    pub(super) fn ended(result: &'a SingleResult, plan: Option<&'a PlannedTask>, now_ms: i64) -> Self {
         let status = RunStatus {
-            state: result.outcome.clone(),
-            attempt: Some(small(result.attempts)),
+            state: result.outcome.as_str().to_owned(),
+            attempt: Some(result.attempts),
             stop_reason: result.stop_reason.clone(),
             signal: result.signal.clone(),
             ..RunStatus::default()
         };
         // A task without a start took no time.
-        let has_run = result.attempts > 0.0 || result.duration_ms > 0.0;
+        let has_run = result.attempts > 0 || result.duration_ms > 0;
         let planned = plan.map(|plan| plan.task.as_str()).filter(|task| !task.is_empty());
         Self {
             agent: &result.agent,
             task: planned.unwrap_or(&result.task),
-            state: &result.outcome,
+            state: result.outcome.as_str(),
             label: state_label(&status, now_ms),
-            elapsed_ms: has_run.then_some(result.duration_ms),
+            elapsed_ms: has_run.then_some(float(result.duration_ms)),
             silent_ms: 0.0,
             is_retried: false,
             usage: Some(result.usage.clone()),
@@ -156,7 +156,7 @@ impl<'a> TaskView<'a> {
             error: result.error.as_deref(),
             undo_note: None,
             text: result.output.as_deref().unwrap_or_default(),
-            items: result.display_items.as_deref().unwrap_or_default(),
+            items: &result.display_items,
             result: Some(result),
         }
     }
@@ -206,8 +206,9 @@ fn duration_of(ms: f64) -> Duration {
     Duration::try_from_secs_f64(ms.max(0.0) / 1_000.0).unwrap_or_default()
 }
 
-fn small(number: f64) -> u32 {
-    u32::try_from(count(number)).unwrap_or(u32::MAX)
+#[expect(clippy::cast_precision_loss, reason = "milliseconds stay below 2^53")]
+pub(super) fn float(ms: u64) -> f64 {
+    ms as f64
 }
 
 /// The model of all that have one, when it is the same.

@@ -1,13 +1,13 @@
 //! The work and the result of a run: its calls and texts, an answer or the reason why there is none, changed files, paths.
 
 use super::files::files;
-use super::stored::{CallFailure, Check, EndedTask, Isolation, Item, count};
 use crate::present::paint::{
     Color, Limit, PREVIEW_CHARS, Page, REST, Span, beginning, folded, more_note, plain, short_path,
 };
 use crate::present::usage_text;
 use crate::present::usage_text::context_text;
-use pi_events::{ContextUse, Usage, current_text};
+use crate::run::{CallError, CheckReport, RunOutcome, SingleResult};
+use pi_events::{ContextUse, DisplayItem, Usage, current_text, short_form};
 use sanitizer::{figures, quoted_if_unusual, quoted_within, redacted_counts};
 
 pub(super) const ANSWER_LINES: usize = 6;
@@ -21,22 +21,22 @@ pub(super) struct Failure<'a> {
     pub message: &'a str,
 }
 
-impl<'a> From<&'a CallFailure> for Failure<'a> {
-    fn from(CallFailure { code, message }: &'a CallFailure) -> Self {
-        Self { code: Some(code), message }
+impl<'a> From<&'a CallError> for Failure<'a> {
+    fn from(CallError { code, message }: &'a CallError) -> Self {
+        Self { code: Some(code.as_str()), message }
     }
 }
 
 /// Draws all details of an ended run. A problem of a successful run is a note.
 pub(super) fn draw_ended(
     page: &mut Page,
-    result: &EndedTask,
+    result: &SingleResult,
     output: &str,
     failed: bool,
     failure: Option<Failure>,
     is_expanded: bool,
 ) {
-    let items = result.display_items.as_deref().unwrap_or_default();
+    let items = &result.display_items;
     if is_expanded {
         draw_calls(page, items, usize::MAX, None);
     }
@@ -54,7 +54,7 @@ pub(super) fn draw_ended(
     files(page, [result], is_expanded);
     draw_next_step(page, result);
     page.figures(figures(&result.usage, result.context, result.model.as_deref()), usize::MAX);
-    if is_expanded || result.outcome == "interrupted" {
+    if is_expanded || result.outcome == RunOutcome::Interrupted {
         draw_details(page, result);
     }
 }
@@ -81,13 +81,14 @@ pub(super) fn draw_answer(page: &mut Page, text: &str, limit: usize, is_expanded
 pub(super) fn draw_failure(
     page: &mut Page,
     failure: Failure,
-    result: Option<&EndedTask>,
+    result: Option<&SingleResult>,
     output: &str,
     is_expanded: bool,
 ) {
-    let items = result.and_then(|result| result.display_items.as_deref()).unwrap_or_default();
+    let items = result.map_or(&[][..], |result| &result.display_items);
     // Someone asked for an abort or set the budget, so these show no code and no alarm.
-    let is_wanted = result.is_some_and(|result| matches!(result.outcome.as_str(), "aborted" | "budget"));
+    let is_wanted =
+        result.is_some_and(|result| matches!(result.outcome, RunOutcome::Aborted | RunOutcome::Budget));
     if let Some(code) = failure.code.filter(|code| !code.is_empty() && !is_wanted) {
         page.line([Span::new("error", folded(code)).bold()]);
     }
@@ -98,14 +99,14 @@ pub(super) fn draw_failure(
     if !partial.is_empty() {
         draw_answer(page, partial, PARTIAL_LINES, is_expanded);
     }
-    let calls = items.iter().filter(|item| matches!(item, Item::Call(_))).count();
+    let calls = items.iter().filter(|item| is_call(item)).count();
     if calls > 0 && !is_expanded {
         page.spans(page.hint(figures::counted(calls, "call")));
     }
 }
 
 /// Draws the result of the check of the work.
-fn draw_check(page: &mut Page, check: &Check) {
+fn draw_check(page: &mut Page, check: &CheckReport) {
     let (color, state) = if check.passed { ("success", "passed") } else { ("error", "failed") };
     let command = Span::new("muted", format!("check {} ", quoted_within(&check.command, PREVIEW_CHARS)));
     let ended = if check.passed { String::new() } else { format!(": {}", folded(&check.ended)) };
@@ -113,10 +114,11 @@ fn draw_check(page: &mut Page, check: &Check) {
 }
 
 /// Draws the place of a run's changes, and the command that applies or undoes them.
-pub(super) fn draw_next_step(page: &mut Page, result: &EndedTask) {
+pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
     let Some(id) = result.run_id.as_deref().map(folded).filter(|id| !id.is_empty()) else { return };
-    let (location, action) = match &result.isolation {
-        Some(Isolation { branch: Some(branch) }) => {
+    let branch = result.isolation.as_ref().map(|isolation| isolation.branch.as_ref());
+    let (location, action) = match branch {
+        Some(Some(branch)) => {
             (format!("on branch {}, not in your files: ", quoted_if_unusual(branch)), "apply")
         }
         None if result.changes.as_ref().is_some_and(|changes| !changes.is_empty()) => {
@@ -146,10 +148,10 @@ pub(super) fn sum<'a>(usages: impl IntoIterator<Item = &'a Usage>) -> Usage {
 }
 
 /// Draws attempts, files, redactions, and notes.
-fn draw_details(page: &mut Page, result: &EndedTask) {
+fn draw_details(page: &mut Page, result: &SingleResult) {
     let detail =
         |label: &str, text: String| [Span::new("muted", format!("{label} ")), Span::new("dim", text)];
-    if result.attempts > 1.0 {
+    if result.attempts > 1 {
         page.spans(detail("attempts", result.attempts.to_string()).to_vec());
     }
     for (label, path) in [("session", &result.session_file), ("full answer", &result.full_output_file)] {
@@ -161,17 +163,14 @@ fn draw_details(page: &mut Page, result: &EndedTask) {
     }
     // Without a card, a note says the same.
     let note = redacted.map(|(values, rules)| format!("{values} redacted: {rules}"));
-    for diagnostic in result.diagnostics.iter().flatten().filter(|text| Some(*text) != note.as_ref()) {
+    for diagnostic in result.diagnostics.iter().filter(|text| Some(*text) != note.as_ref()) {
         page.wrapped(&[], &detail("note", folded(diagnostic)), Limit::None);
     }
 }
 
 /// Returns the number of redacted values, and the rules.
-fn redacted(result: &EndedTask) -> Option<(String, String)> {
-    let rules = result.redacted.iter().flatten();
-    redacted_counts(
-        rules.map(|rule| (rule.rule.as_str(), usize::try_from(count(rule.count)).unwrap_or(usize::MAX))),
-    )
+fn redacted(result: &SingleResult) -> Option<(String, String)> {
+    redacted_counts(result.redacted.iter().map(|values| (&*values.rule, values.count)))
 }
 
 /// Draws the place of a file on one line, if it is known.
@@ -183,13 +182,9 @@ pub(super) fn draw_path(page: &mut Page, label: &str, path: &str) {
 }
 
 /// Draws the last `limit` calls, with the texts among them: all that led to these calls, or only the text at `text_at`.
-fn draw_calls(page: &mut Page, items: &[Item], limit: usize, text_at: Option<usize>) {
-    let places: Vec<usize> = items
-        .iter()
-        .enumerate()
-        .filter(|(_, item)| matches!(item, Item::Call(_)))
-        .map(|(at, _)| at)
-        .collect();
+fn draw_calls(page: &mut Page, items: &[DisplayItem], limit: usize, text_at: Option<usize>) {
+    let places: Vec<usize> =
+        items.iter().enumerate().filter(|(_, item)| is_call(item)).map(|(at, _)| at).collect();
     let hidden = places.len().saturating_sub(limit);
     // After the last hidden call: with the text that led to the first one shown.
     let from = if hidden == 0 { 0 } else { places[hidden - 1] + 1 };
@@ -200,8 +195,10 @@ fn draw_calls(page: &mut Page, items: &[Item], limit: usize, text_at: Option<usi
     }
     for (at, item) in items[..end].iter().enumerate() {
         match item {
-            Item::Call(call) if at >= from => page.spans(call_spans("muted", call)),
-            Item::Text(text) if text_at.map_or(at >= from, |text_at| at == text_at) => {
+            DisplayItem::ToolCall { name, args } if at >= from => {
+                page.spans(call_spans("muted", &short_form(name, args)));
+            }
+            DisplayItem::Text { text } if text_at.map_or(at >= from, |text_at| at == text_at) => {
                 page.line([Span::new("dim", folded(beginning(text, PREVIEW_CHARS)))]);
             }
             _ => {}
@@ -222,6 +219,10 @@ pub(in crate::present) fn call_spans(name_color: Color, call: &str) -> Vec<Span>
     vec![name, Span::new("toolOutput", given)]
 }
 
+fn is_call(item: &DisplayItem) -> bool {
+    matches!(item, DisplayItem::ToolCall { .. })
+}
+
 /// Lines that calls and text get.
 #[derive(Clone, Copy)]
 pub(super) struct Room {
@@ -232,9 +233,9 @@ pub(super) struct Room {
 }
 
 /// Draws a run's newest calls, and the end of its text.
-pub(super) fn draw_work(page: &mut Page, items: &[Item], text: &str, room: Room) {
+pub(super) fn draw_work(page: &mut Page, items: &[DisplayItem], text: &str, room: Room) {
     let new_text = new_text(items, text);
-    let last = items.iter().rposition(|item| matches!(item, Item::Text(_))).filter(|_| new_text.is_empty());
+    let last = items.iter().rposition(|item| !is_call(item)).filter(|_| new_text.is_empty());
     // The index of no item, so no text is shown.
     let text_at = if room.shows_texts { None } else { Some(last.unwrap_or(usize::MAX)) };
     if room.calls > 0 {
@@ -244,10 +245,10 @@ pub(super) fn draw_work(page: &mut Page, items: &[Item], text: &str, room: Room)
 }
 
 /// Returns a run's newest text; nothing while it makes the calls that followed its last text.
-pub(super) fn new_text<'a>(items: &[Item], text: &'a str) -> &'a str {
+pub(super) fn new_text<'a>(items: &[DisplayItem], text: &'a str) -> &'a str {
     let items = items.iter().map(|item| match item {
-        Item::Text(text) => Some(&**text),
-        Item::Call(_) => None,
+        DisplayItem::Text { text } => Some(&**text),
+        DisplayItem::ToolCall { .. } => None,
     });
     current_text(text, items)
 }

@@ -66,7 +66,7 @@ impl Foot {
         if let Some(Message { color, text, until_ms }) = &mut self.message
             && now_ms < *until_ms.get_or_insert(now_ms + MESSAGE_MS)
         {
-            page.spans(vec![Span::new(*color, text)]);
+            page.spans(vec![Span::new(color, text)]);
             return;
         }
         draw_hints(page, hints, keys);

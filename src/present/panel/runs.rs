@@ -10,6 +10,7 @@ const OWN_EVERY_MS: u64 = 10_000;
 
 /// The listed runs.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the list")]
 pub(super) struct Runs {
     /// All listed runs, newest first.
     pub(super) list: Vec<ShownRun>,

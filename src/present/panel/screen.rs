@@ -103,7 +103,7 @@ pub struct PanelView<'a> {
     pub now_ms: i64,
 }
 
-/// The panel. After each call, its host carries out the steps of [`Panel::next`].
+/// The panel. After each call, its host carries out the steps of [`Panel::next_step`].
 #[derive(Debug)]
 pub struct Panel {
     runs: Runs,
@@ -146,7 +146,7 @@ impl Panel {
     }
 
     /// Returns the next request to the host.
-    pub fn next(&mut self) -> Option<PanelStep> {
+    pub fn next_step(&mut self) -> Option<PanelStep> {
         if let Some(step) = self.steps.pop_front() {
             return Some(step);
         }
@@ -155,9 +155,8 @@ impl Panel {
             let id = self.wait_for(Pending::Runs { is_all });
             return Some(PanelStep::Runs { id, is_all });
         }
-        let transcripts = self.views.iter_mut().filter_map(View::transcript);
-        let (key, read) =
-            transcripts.filter_map(|view| Some((view.run.key.clone(), view.begin_read()?))).next()?;
+        let mut transcripts = self.views.iter_mut().filter_map(View::transcript);
+        let (key, read) = transcripts.find_map(|view| Some((view.run.key.clone(), view.begin_read()?)))?;
         let id = self.wait_for(Pending::Transcript { key: key.clone(), read });
         Some(PanelStep::Transcript { id, key, entries: read.entries, tools: read.tools })
     }
@@ -321,7 +320,6 @@ impl Panel {
 
     fn carry_out(&mut self, action: PanelAction, run: &ShownRun, effect: Effect) {
         match effect {
-            Effect::None => {}
             Effect::Answer => self.steps.push_back(PanelStep::Answer { run_id: run.run_id.clone() }),
             Effect::Confirm(command) => {
                 let name = quoted(run);
@@ -336,7 +334,8 @@ impl Panel {
                 let id = self.wait_for(Pending::Report { name, line: line.clone() });
                 self.steps.push_back(PanelStep::Command { id, line });
             }
-            Effect::Report(..) => {}
+            // One report at a time.
+            Effect::Report(..) | Effect::None => {}
             Effect::Message(label) => {
                 self.addressee = Some(run.key.clone());
                 self.steps.push_back(PanelStep::Type { label });
@@ -357,7 +356,7 @@ impl Panel {
     pub fn draw(&mut self, theme: Theme, width: usize, view: PanelView) -> Vec<String> {
         let width = width.saturating_sub(2 * MARGIN).max(1);
         let PanelView { rows, theme: version, keys, now_ms } = view;
-        let edge = if rows < RULES_FROM_ROWS { 0 } else { 1 };
+        let edge = usize::from(rows >= RULES_FROM_ROWS);
         let room = rows.saturating_sub(2 + 2 * edge);
         let edges = || Page::draw(theme, width, |page| page.rule("")).into_iter().take(edge);
         let (runs, list) = (&self.runs, &mut self.list);

@@ -33,6 +33,7 @@ pub(super) struct Read {
 
 /// The view of one transcript.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the view")]
 pub(super) struct TranscriptView {
     /// The last known state of the run. The run may be removed while the user reads.
     pub(super) run: ShownRun,

@@ -147,7 +147,7 @@ impl Window {
         match lines {
             i64::MAX => self.is_following = true,
             i64::MIN => (self.is_following, self.place) = (false, Place::default()),
-            ..0 => {
+            _ if lines < 0 => {
                 // Entries may have arrived since the last drawing.
                 let from = if self.is_following { self.end(screen) } else { self.place };
                 self.is_following = false;

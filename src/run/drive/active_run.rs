@@ -90,7 +90,7 @@ impl ActiveRun<'_> {
             turn_count: usage.turns,
             usage,
             elapsed_ms: millis(self.started.elapsed()),
-            undo_note: self.is_unrecorded.then_some(NOT_RECORDED),
+            undo_note: self.is_unrecorded.then_some(NOT_RECORDED.into()),
             ..Progress::default()
         }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
 
@@ -64,7 +64,7 @@ text_enum! {
 
 /// The report on a child's sandbox.
 #[skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxReport {
     /// True if the kernel enforced readonly, or write access only to its tree. False if only the choice of tools did,
     /// and for a child that may write everywhere.
@@ -78,7 +78,7 @@ pub struct SandboxReport {
 }
 
 /// The result of the check of a run's work. Strings are sanitized and bounded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckReport {
     /// The command.
     pub command: String,
@@ -94,8 +94,8 @@ pub struct CheckReport {
 
 /// The artifacts of an isolated run.
 #[skip_serializing_none]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct IsolationReport {
     /// The branch with all of its changes. Absent if it changed nothing, or if the changes are only in `patch`.
     pub branch: Option<String>,
@@ -115,7 +115,7 @@ pub struct IsolationReport {
 
 /// The result of one agent for one task. All strings are sanitized and bounded. Callers and sessions have the same JSON.
 #[skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SingleResult {
     /// The agent's name.
@@ -125,6 +125,7 @@ pub struct SingleResult {
     /// The id that finds the run in its conversation, once the run is stored. With a session file it can be continued.
     pub run_id: Option<String>,
     /// 0 for success; otherwise the child's own code, 124 for a limit, 130 for an abort, 128 + n for a signal.
+    #[serde(default)]
     pub exit_code: i32,
     /// The child's usage; zeros when unknown.
     #[serde(with = "run_usage")]
@@ -138,6 +139,7 @@ pub struct SingleResult {
     /// The text of the last complete assistant message, or the part that had arrived when the run ended early.
     pub output: Option<String>,
     /// The newest texts and tool calls, in order.
+    #[serde(default)]
     pub display_items: Vec<DisplayItem>,
     /// The outcome of the run.
     pub outcome: RunOutcome,
@@ -156,6 +158,7 @@ pub struct SingleResult {
     /// The report on the child's sandbox.
     pub sandbox: Option<SandboxReport>,
     /// The mechanism that ensured the end of the child's processes. Absent if no child was started.
+    #[serde(skip_deserializing)]
     pub supervision: Option<&'static str>,
     /// The resources of the child's processes together. Absent if they could not be measured.
     pub resources: Option<Resources>,
@@ -174,7 +177,7 @@ pub struct SingleResult {
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
     pub changes: Option<Vec<String>>,
     /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flagged: Vec<String>,
     /// The reason why there may be more of them: the search of the tree was not complete.
     pub flagged_gap: Option<String>,
@@ -182,10 +185,10 @@ pub struct SingleResult {
     pub isolation: Option<IsolationReport>,
     /// The number of secrets removed from the texts of this result, by rule, the most frequent first. Each value counts
     /// once.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<RedactedValues>,
     /// Notices about the set-up of the run, such as dropped tools.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
     /// The child's announcement, if it was asked for one and has replied.
     #[serde(skip)]
@@ -275,7 +278,7 @@ pub enum Announcement {
 }
 
 /// A code and a sentence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallError {
     /// The code, for programs.
     pub code: ErrorCode,
@@ -285,12 +288,14 @@ pub struct CallError {
 
 /// Everything about a call that is not its text.
 #[skip_serializing_none]
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunDetails {
     /// [`RunDetails::KIND`].
+    #[serde(skip_deserializing, default = "RunDetails::kind")]
     pub kind: &'static str,
     /// [`RunDetails::VERSION`].
+    #[serde(skip_deserializing, default = "RunDetails::version")]
     pub version: u32,
     /// The kind of the call.
     pub mode: Mode,
@@ -304,7 +309,7 @@ pub struct RunDetails {
     /// The progress of the run; only in updates of a single run.
     pub streaming: Option<TaskProgress>,
     /// The progress of each task; only in updates of several runs.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tasks: Vec<TaskProgress>,
 }
 
@@ -313,6 +318,14 @@ impl RunDetails {
     pub const KIND: &str = "subagent-run";
     /// The version of the format. It changes when the meaning of a field changes.
     pub const VERSION: u32 = 1;
+
+    fn kind() -> &'static str {
+        Self::KIND
+    }
+
+    fn version() -> u32 {
+        Self::VERSION
+    }
 
     /// Creates details with only the mode and the run's id.
     #[must_use]

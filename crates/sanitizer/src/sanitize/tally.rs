@@ -1,9 +1,10 @@
 //! Counts the redacted values in the texts of a result, by rule.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::figures::counted;
 use crate::redact::{Edit, is_secret_rule};
@@ -15,10 +16,10 @@ const MAX_VALUES: usize = 10_000;
 const MAX_NAMED_RULES: usize = 6;
 
 /// The number of different values that one rule redacted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RedactedValues {
     /// The name of the rule.
-    pub rule: &'static str,
+    pub rule: Cow<'static, str>,
     /// The number of values. Each value counts once, even if it occurs several times.
     pub count: usize,
 }
@@ -27,7 +28,7 @@ pub struct RedactedValues {
 /// redactions.
 #[must_use]
 pub fn redacted_message(redacted: &[RedactedValues]) -> Option<String> {
-    let (values, rules) = redacted_counts(redacted.iter().map(|rule| (rule.rule, rule.count)))?;
+    let (values, rules) = redacted_counts(redacted.iter().map(|values| (&*values.rule, values.count)))?;
     Some(format!("{values} redacted: {rules}"))
 }
 
@@ -80,7 +81,7 @@ impl Tally {
     /// Returns the counts, the most frequent rule first.
     pub(super) fn counts(&self) -> Vec<RedactedValues> {
         let mut counts: Vec<_> =
-            self.counts.iter().map(|(&rule, &count)| RedactedValues { rule, count }).collect();
+            self.counts.iter().map(|(&rule, &count)| RedactedValues { rule: rule.into(), count }).collect();
         counts.sort_by_key(|redacted| usize::MAX - redacted.count);
         counts
     }
