@@ -18,7 +18,7 @@ import { runLanes } from "./lib/lanes.mjs";
 import { findNodeForPi } from "./lib/node-for-pi.mjs";
 import { newestPi, root } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
-import { coreFeatures, packageProgram, probe, run } from "./lib/programs.mjs";
+import { coreFeatures, edgeFeatures, packageProgram, probe, run } from "./lib/programs.mjs";
 import { bold, dim, note, seconds } from "./lib/progress.mjs";
 import { checkProse } from "./lib/prose.mjs";
 import { checkAddonSize } from "./lib/size.mjs";
@@ -80,15 +80,17 @@ const denied = ["--", "-D", "warnings"];
 const keepsGoing = process.argv.includes("--keep-going");
 
 /**
- * The tests are linted once, with the edge, because they are the same without it. The core is compiled alone to find
- * code that depends on Node, and code that only the edge uses.
+ * Everything is linted as core, which finds code that depends on Node, and code that only the edge uses. Then only the
+ * edge itself is linted, because the tests are the same with it. The features of all dependencies are the same in both
+ * steps and in the tests, so that each is checked once and compiled once. cargo takes the features that only tests need
+ * into account if a test is named.
  *
  * @type {Step[]}
  */
 const cargoSteps = [
 	rust("cargo fmt", () => cargo("fmt", "--all", "--check")),
-	inBackground(rust("clippy, core", () => clippy("--lib", "--bins", ...coreFeatures, ...denied))),
-	inBackground(rust("clippy, edge", () => clippy("--all-targets", ...denied))),
+	inBackground(rust("clippy, core", () => clippy("--all-targets", ...coreFeatures, ...denied))),
+	inBackground(rust("clippy, edge", () => clippy("--lib", "--test", "tree", ...edgeFeatures, ...denied))),
 	inBackground(rust("Rust tests, compiled", () => rustTests("--no-run"))),
 	rust("Rust tests", () => rustTests(...(keepsGoing ? ["--no-fail-fast"] : []))),
 	rust("Rust doc tests", () => cargo("test", "--locked", "--doc", "--workspace", ...coreFeatures)),

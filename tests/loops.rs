@@ -118,7 +118,7 @@ fn single(result: &ToolResult) -> &SingleResult {
 /// Two calls in one turn, which end in any order.
 fn side_by_side(mut calls: Calls) -> Calls {
     calls.count += 1;
-    let is_even = calls.count % 2 == 0;
+    let is_even = calls.count.is_multiple_of(2);
     let calls = calls.selects("bash", "{}").starts("a", "bash", r#"{"command":"make"}"#).starts(
         "b",
         "read",

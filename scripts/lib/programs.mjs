@@ -32,6 +32,9 @@ const listed = { processes: 40, columns: 200 };
  */
 export const coreFeatures = ["--no-default-features", "--features", "pi-subagent-warden/guardian"];
 
+/** The same with the napi edge, and without the names `default`, which would be other features of the same code. */
+export const edgeFeatures = [...coreFeatures, "--features", "pi-subagent-native/node"];
+
 /**
  * The running programs, so that an interrupt can end them.
  *
