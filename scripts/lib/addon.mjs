@@ -12,7 +12,6 @@ import { dropStamp, hashOf, readStamp, writeStamp } from "./stamp.mjs";
 const sources = [
 	"Cargo.toml",
 	"Cargo.lock",
-	"build.rs",
 	"src",
 	"agents",
 	"crates",

@@ -81,7 +81,7 @@ export async function buildFor({ target, how, rustTarget, isTrial }) {
 	const env = { ...(how === "zig" ? await zig() : {}), ...(isTrial ? small : {}) };
 	const isGlibc = how === "zig" && target.endsWith("-linux-gnu");
 	const names = ["--target", isGlibc ? `${target}.${oldestGlibc}` : rustTarget, "--output-dir", folder];
-	const options = ["--platform", ...(isTrial ? [] : ["--release"]), "--no-const-enum", "--no-js", ...names];
+	const options = ["--manifest-path", "crates/addon/Cargo.toml", "--platform", ...(isTrial ? [] : ["--release"]), "--no-const-enum", "--no-js", ...names];
 	rmSync(folder, { recursive: true, force: true });
 	mkdirSync(folder, { recursive: true });
 	await step(`the addon for ${rustTarget}`, async () => {
@@ -110,12 +110,12 @@ async function buildStandIn(rustTarget, folder, env) {
 	writeFileSync(join(libnode, "libnode.dll"), "");
 	// zig looks for the second name.
 	for (const name of ["libnode.dll.a", "libnode.a"]) writeFileSync(join(libnode, name), "!<arch>\n");
-	const what = ["--locked", "--lib", "--target", rustTarget];
+	const what = ["--locked", "-p", "addon", "--target", rustTarget];
 	await runQuietly("cargo zigbuild", ["cargo-zigbuild", "zigbuild", ...what], {
 		// zig exports every function, and without optimization there are more functions than a DLL can export.
 		env: { ...env, LIBNODE_PATH: libnode, CARGO_PROFILE_DEV_OPT_LEVEL: "1" },
 	});
-	const built = join(trials, rustTarget, "debug", "pi_subagent_native.dll");
+	const built = join(trials, rustTarget, "debug", "addon.dll");
 	copyFileSync(built, join(folder, "pi-subagent-native.win32-x64-msvc.node"));
 }
 

@@ -1,4 +1,4 @@
-//! Links the addon for Node when the `node` feature is on.
+//! Links the addon as Node expects it.
 
 fn main() {
     // Otherwise cargo watches every file of the package, including files that other steps create and remove at the moment.
