@@ -1,4 +1,4 @@
-//! The library that Node loads: the whole engine with its napi edge.
+//! The library that Node loads: the whole engine with its edge to Node.
 //!
 //! It has a crate of its own because cargo optimizes a library across crates only if nothing else links it, and the tests and
 //! benchmarks link the engine.
