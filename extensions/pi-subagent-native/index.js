@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 6dbdd452177f8952. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 f6044bd780d51f00. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -201,6 +201,9 @@ var require_child_guard = __commonJS({
     module2.exports = childGuard2;
   }
 });
+
+// extension/host/guard.ts
+import { writeSync } from "node:fs";
 
 // node_modules/marked/lib/marked.esm.js
 function A() {
@@ -3693,194 +3696,6 @@ function findWordForward(text, cursor, options) {
   return newCursor;
 }
 
-// node_modules/@earendil-works/pi-tui/dist/components/select-list.js
-var DEFAULT_PRIMARY_COLUMN_WIDTH = 32;
-var PRIMARY_COLUMN_GAP = 2;
-var MIN_DESCRIPTION_WIDTH = 10;
-var normalizeToSingleLine = (text) => text.replace(/[\r\n]+/g, " ").trim();
-var clamp = (value, min, max) => Math.max(min, Math.min(value, max));
-var SelectList = class {
-  items = [];
-  filteredItems = [];
-  selectedIndex = 0;
-  mousePressedIndex;
-  maxVisible = 5;
-  theme;
-  layout;
-  onSelect;
-  onCancel;
-  onSelectionChange;
-  constructor(items, maxVisible, theme, layout = {}) {
-    this.items = items;
-    this.filteredItems = items;
-    this.maxVisible = maxVisible;
-    this.theme = theme;
-    this.layout = layout;
-  }
-  setFilter(filter) {
-    this.filteredItems = this.items.filter((item) => item.value.toLowerCase().startsWith(filter.toLowerCase()));
-    this.selectedIndex = 0;
-  }
-  setSelectedIndex(index) {
-    this.selectedIndex = Math.max(0, Math.min(index, this.filteredItems.length - 1));
-  }
-  invalidate() {
-  }
-  render(width) {
-    const lines = [];
-    if (this.filteredItems.length === 0) {
-      lines.push(this.theme.noMatch("  No matching commands"));
-      return lines;
-    }
-    const primaryColumnWidth = this.getPrimaryColumnWidth();
-    const { startIndex, endIndex } = this.getVisibleRange();
-    for (let i = startIndex; i < endIndex; i++) {
-      const item = this.filteredItems[i];
-      if (!item)
-        continue;
-      const isSelected = i === this.selectedIndex;
-      const descriptionSingleLine = item.description ? normalizeToSingleLine(item.description) : void 0;
-      lines.push(this.renderItem(item, isSelected, width, descriptionSingleLine, primaryColumnWidth));
-    }
-    if (startIndex > 0 || endIndex < this.filteredItems.length) {
-      const scrollText = `  (${this.selectedIndex + 1}/${this.filteredItems.length})`;
-      lines.push(this.theme.scrollInfo(truncateToWidth(scrollText, width - 2, "")));
-    }
-    return lines;
-  }
-  handleMouse(event) {
-    if (this.filteredItems.length === 0)
-      return void 0;
-    if (event.type === "wheel" && event.wheelDelta) {
-      const delta = event.wheelDelta < 0 ? -1 : 1;
-      const previousIndex = this.selectedIndex;
-      this.selectedIndex = Math.max(0, Math.min(this.filteredItems.length - 1, this.selectedIndex + delta));
-      if (this.selectedIndex !== previousIndex)
-        this.notifySelectionChange();
-      return { handled: true, render: this.selectedIndex !== previousIndex };
-    }
-    if (event.button !== "left" || event.type !== "press" && event.type !== "click")
-      return void 0;
-    const { startIndex, endIndex } = this.getVisibleRange();
-    const itemIndex = startIndex + event.y;
-    if (itemIndex < startIndex || itemIndex >= endIndex)
-      return void 0;
-    if (event.type === "press") {
-      this.mousePressedIndex = itemIndex;
-      if (this.selectedIndex !== itemIndex) {
-        this.selectedIndex = itemIndex;
-        this.notifySelectionChange();
-      }
-      return { handled: true, focus: true };
-    }
-    if (event.type === "click") {
-      const clickedIndex = this.mousePressedIndex ?? itemIndex;
-      this.mousePressedIndex = void 0;
-      const changed = this.selectedIndex !== clickedIndex;
-      this.selectedIndex = clickedIndex;
-      if (changed)
-        this.notifySelectionChange();
-      const selectedItem = this.filteredItems[this.selectedIndex];
-      if (selectedItem)
-        this.onSelect?.(selectedItem);
-      return { handled: true };
-    }
-    return void 0;
-  }
-  handleInput(keyData) {
-    const kb = getKeybindings();
-    if (kb.matches(keyData, "tui.select.up")) {
-      this.selectedIndex = this.selectedIndex === 0 ? this.filteredItems.length - 1 : this.selectedIndex - 1;
-      this.notifySelectionChange();
-    } else if (kb.matches(keyData, "tui.select.down")) {
-      this.selectedIndex = this.selectedIndex === this.filteredItems.length - 1 ? 0 : this.selectedIndex + 1;
-      this.notifySelectionChange();
-    } else if (kb.matches(keyData, "tui.select.confirm")) {
-      const selectedItem = this.filteredItems[this.selectedIndex];
-      if (selectedItem && this.onSelect) {
-        this.onSelect(selectedItem);
-      }
-    } else if (kb.matches(keyData, "tui.select.cancel")) {
-      if (this.onCancel) {
-        this.onCancel();
-      }
-    }
-  }
-  getVisibleRange() {
-    const startIndex = Math.max(0, Math.min(this.selectedIndex - Math.floor(this.maxVisible / 2), this.filteredItems.length - this.maxVisible));
-    return {
-      startIndex,
-      endIndex: Math.min(startIndex + this.maxVisible, this.filteredItems.length)
-    };
-  }
-  renderItem(item, isSelected, width, descriptionSingleLine, primaryColumnWidth) {
-    const prefix = isSelected ? "\u2192 " : "  ";
-    const prefixWidth = visibleWidth(prefix);
-    if (descriptionSingleLine && width > 40) {
-      const effectivePrimaryColumnWidth = Math.max(1, Math.min(primaryColumnWidth, width - prefixWidth - 4));
-      const maxPrimaryWidth = Math.max(1, effectivePrimaryColumnWidth - PRIMARY_COLUMN_GAP);
-      const truncatedValue2 = this.truncatePrimary(item, isSelected, maxPrimaryWidth, effectivePrimaryColumnWidth);
-      const truncatedValueWidth = visibleWidth(truncatedValue2);
-      const spacing = " ".repeat(Math.max(1, effectivePrimaryColumnWidth - truncatedValueWidth));
-      const descriptionStart = prefixWidth + truncatedValueWidth + spacing.length;
-      const remainingWidth = width - descriptionStart - 2;
-      if (remainingWidth > MIN_DESCRIPTION_WIDTH) {
-        const truncatedDesc = truncateToWidth(descriptionSingleLine, remainingWidth, "");
-        if (isSelected) {
-          return this.theme.selectedText(`${prefix}${truncatedValue2}${spacing}${truncatedDesc}`);
-        }
-        const descText = this.theme.description(spacing + truncatedDesc);
-        return prefix + truncatedValue2 + descText;
-      }
-    }
-    const maxWidth = width - prefixWidth - 2;
-    const truncatedValue = this.truncatePrimary(item, isSelected, maxWidth, maxWidth);
-    if (isSelected) {
-      return this.theme.selectedText(`${prefix}${truncatedValue}`);
-    }
-    return prefix + truncatedValue;
-  }
-  getPrimaryColumnWidth() {
-    const { min, max } = this.getPrimaryColumnBounds();
-    const widestPrimary = this.filteredItems.reduce((widest, item) => {
-      return Math.max(widest, visibleWidth(this.getDisplayValue(item)) + PRIMARY_COLUMN_GAP);
-    }, 0);
-    return clamp(widestPrimary, min, max);
-  }
-  getPrimaryColumnBounds() {
-    const rawMin = this.layout.minPrimaryColumnWidth ?? this.layout.maxPrimaryColumnWidth ?? DEFAULT_PRIMARY_COLUMN_WIDTH;
-    const rawMax = this.layout.maxPrimaryColumnWidth ?? this.layout.minPrimaryColumnWidth ?? DEFAULT_PRIMARY_COLUMN_WIDTH;
-    return {
-      min: Math.max(1, Math.min(rawMin, rawMax)),
-      max: Math.max(1, Math.max(rawMin, rawMax))
-    };
-  }
-  truncatePrimary(item, isSelected, maxWidth, columnWidth) {
-    const displayValue = this.getDisplayValue(item);
-    const truncatedValue = this.layout.truncatePrimary ? this.layout.truncatePrimary({
-      text: displayValue,
-      maxWidth,
-      columnWidth,
-      item,
-      isSelected
-    }) : truncateToWidth(displayValue, maxWidth, "");
-    return truncateToWidth(truncatedValue, maxWidth, "");
-  }
-  getDisplayValue(item) {
-    return item.label || item.value;
-  }
-  notifySelectionChange() {
-    const selectedItem = this.filteredItems[this.selectedIndex];
-    if (selectedItem && this.onSelectionChange) {
-      this.onSelectionChange(selectedItem);
-    }
-  }
-  getSelectedItem() {
-    const item = this.filteredItems[this.selectedIndex];
-    return item || null;
-  }
-};
-
 // node_modules/@earendil-works/pi-tui/dist/components/input.js
 var segmenter = getGraphemeSegmenter();
 var Input = class {
@@ -5469,7 +5284,7 @@ var LatexParser = class _LatexParser {
     return body;
   }
   renderCases(body) {
-    const rows = this.splitEnvironmentRows(body).map((row) => row.split("&").map((cell2) => this.renderNested(cell2, false).trim())).filter((row) => row.some(Boolean));
+    const rows = this.splitEnvironmentRows(body).map((row) => row.split("&").map((cell) => this.renderNested(cell, false).trim())).filter((row) => row.some(Boolean));
     const valueWidth = Math.max(0, ...rows.map((row) => visibleWidth((row[0] ?? "").replace(/,\s*$/, ""))));
     const contents = rows.map((row) => {
       const value = (row[0] ?? "").replace(/,\s*$/, "");
@@ -5496,12 +5311,12 @@ var LatexParser = class _LatexParser {
     return `${LAYOUT_MARKER_START}${index}${LAYOUT_MARKER_END}`;
   }
   renderMatrix(environment, body) {
-    const matrix = this.splitEnvironmentRows(body).map((row) => row.split("&").map((cell2) => this.renderNested(cell2, false).trim())).filter((row) => row.some(Boolean));
+    const matrix = this.splitEnvironmentRows(body).map((row) => row.split("&").map((cell) => this.renderNested(cell, false).trim())).filter((row) => row.some(Boolean));
     const columnCount = Math.max(0, ...matrix.map((row) => row.length));
     const columnWidths = Array.from({ length: columnCount }, (_2, column) => Math.max(0, ...matrix.map((row) => visibleWidth(row[column] ?? ""))));
     const rows = matrix.map((row) => Array.from({ length: columnCount }, (_2, column) => {
-      const cell2 = row[column] ?? "";
-      return `${cell2}${PROTECTED_SPACE.repeat(Math.max(0, (columnWidths[column] ?? 0) - visibleWidth(cell2)))}`;
+      const cell = row[column] ?? "";
+      return `${cell}${PROTECTED_SPACE.repeat(Math.max(0, (columnWidths[column] ?? 0) - visibleWidth(cell)))}`;
     }).join(" \u2502 "));
     let lines;
     if (environment === "array" || environment === "matrix" || environment === "smallmatrix") {
@@ -6236,8 +6051,8 @@ var Markdown = class {
     }
     const topBorderCells = columnWidths.map((w) => "\u2500".repeat(w));
     lines.push(`\u250C\u2500${topBorderCells.join("\u2500\u252C\u2500")}\u2500\u2510`);
-    const headerCellLines = token.header.map((cell2, i) => {
-      const text = this.renderInlineTokens(cell2.tokens || [], styleContext);
+    const headerCellLines = token.header.map((cell, i) => {
+      const text = this.renderInlineTokens(cell.tokens || [], styleContext);
       return this.wrapCellText(text, columnWidths[i], styleContext?.stylePrefix);
     });
     const headerLineCount = Math.max(...headerCellLines.map((c) => c.length));
@@ -6254,8 +6069,8 @@ var Markdown = class {
     lines.push(separatorLine);
     for (let rowIndex = 0; rowIndex < token.rows.length; rowIndex++) {
       const row = token.rows[rowIndex];
-      const rowCellLines = row.map((cell2, i) => {
-        const text = this.renderInlineTokens(cell2.tokens || [], styleContext);
+      const rowCellLines = row.map((cell, i) => {
+        const text = this.renderInlineTokens(cell.tokens || [], styleContext);
         return this.wrapCellText(text, columnWidths[i], styleContext?.stylePrefix);
       });
       const rowLineCount = Math.max(...rowCellLines.map((c) => c.length));
@@ -6324,15 +6139,8 @@ function widthOf(line) {
 }
 function clip(line, width) {
   if (width <= 0) return "";
-  return widthOf(line) <= width ? line : restyled(truncateToWidth(line, width, ELLIPSIS), line);
-}
-function cell(line, columns) {
-  if (columns <= 0) return "";
-  const missing = columns - widthOf(line);
-  if (missing >= 0) return line + " ".repeat(missing);
-  return restyled(truncateToWidth(line, columns, ELLIPSIS, true), line);
-}
-function restyled(cut, line) {
+  if (widthOf(line) <= width) return line;
+  const cut = truncateToWidth(line, width, ELLIPSIS);
   return cut.replace(RESET, "").replace(RESET, line.includes("\x1B") ? UNSTYLED : "");
 }
 
@@ -6359,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 6dbdd452177f8952"}.`)) return void 0;
-  const [version] = "0.1.0 6dbdd452177f8952".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 f6044bd780d51f00"}.`)) return void 0;
+  const [version] = "0.1.0 f6044bd780d51f00".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6387,34 +6195,6 @@ function origin(line, column) {
   const entry = map.findEntry(line - 1, column - 1);
   if (!("originalSource" in entry)) return void 0;
   return `${basename(entry.originalSource)}:${entry.originalLine + 1}:${entry.originalColumn + 1}`;
-}
-
-// extension/host/notices.ts
-import { writeSync } from "node:fs";
-var STDERR = 2;
-var Notices = class {
-  shown = /* @__PURE__ */ new Set();
-  announce(notices, context) {
-    const fresh = notices.filter((notice) => !this.shown.has(notice));
-    if (fresh.length === 0) return;
-    for (const notice of fresh) this.shown.add(notice);
-    showNotice(fresh.join("\n"), context);
-  }
-};
-function showNotice(notice, context) {
-  const text = `pi-subagent-native: ${notice}`;
-  if (context.hasUI) context.ui.notify(text, "warning");
-  else printError(text);
-}
-function printError(text) {
-  try {
-    writeSync(STDERR, `${text}
-`);
-  } catch {
-  }
-}
-function printAtExit(text) {
-  process.once("exit", () => printError(wrapTextWithAnsi(text, process.stderr.columns || text.length).join("\n")));
 }
 
 // extension/host/guard.ts
@@ -6477,13 +6257,34 @@ function guardedInterval(what, run, everyMs) {
 function guardedTimeout(what, run, afterMs) {
   return setTimeout(() => runGuarded(what, run), afterMs).unref();
 }
+var STDERR = 2;
+var Notices = class {
+  shown = /* @__PURE__ */ new Set();
+  announce(notices, context) {
+    const fresh = notices.filter((notice) => !this.shown.has(notice));
+    if (fresh.length === 0) return;
+    for (const notice of fresh) this.shown.add(notice);
+    showNotice(fresh.join("\n"), context);
+  }
+};
+function showNotice(notice, context) {
+  const text = `pi-subagent-native: ${notice}`;
+  if (context.hasUI) context.ui.notify(text, "warning");
+  else printError(text);
+}
+function printError(text) {
+  try {
+    writeSync(STDERR, `${text}
+`);
+  } catch {
+  }
+}
+function printAtExit(text) {
+  process.once("exit", () => printError(wrapTextWithAnsi(text, process.stderr.columns || text.length).join("\n")));
+}
 
 // extension/host/stored.ts
 var isText = (value) => typeof value === "string";
-var isNumber = (value) => Number.isFinite(value);
-function optional(check) {
-  return (value) => value === void 0 || check(value);
-}
 function contentText({ content }) {
   if (isText(content)) return content;
   if (!Array.isArray(content)) return "";
@@ -6499,12 +6300,6 @@ function asJson(value, fields) {
   }
 }
 var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
-function shape(...rows) {
-  return (value) => isObject(value) && rows.every(([check, ...names]) => names.every((name) => check(value[name])));
-}
-function picked(from, names) {
-  return defined(Object.fromEntries(names.map((name) => [name, from[name]])));
-}
 function defined(fields) {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== void 0));
 }
@@ -6642,32 +6437,6 @@ function deliveryEntries(entries) {
   return asJson(found3, ["customType", "message", "role", "toolName", "details", "deliveryIds"]);
 }
 
-// extension/background/run.ts
-function isLive({ state }) {
-  return state !== "ended";
-}
-function endOf({ key, timesResumed }) {
-  return `${key} ${timesResumed}`;
-}
-var isUsage = shape([isNumber, "input", "output", "cacheRead", "cacheWrite", "cost", "turns"]);
-var isRetry = shape(
-  [isNumber, "attempt", "atMs"],
-  [optional(isNumber), "maxAttempts"],
-  [optional(isText), "error"]
-);
-var isRun = shape(
-  [isText, "key", "runId", "sessionKey", "session", "agent", "task", "cwd", "state"],
-  [optional(isText), "label", "model", "outcome", "status", "error", "result", "partial"],
-  [optional(isText), "transcript", "lastTool", "text", "pendingQuestion", "blockedBy"],
-  [isNumber, "createdMs", "timesResumed"],
-  [optional(isNumber), "position", "startedMs", "endedMs", "archivedMs"],
-  [isUsage, "usage"],
-  [optional(isRetry), "retry"]
-);
-function runsOf(runs) {
-  return Array.isArray(runs) ? runs.filter(isRun) : [];
-}
-
 // extension/background/registry.ts
 var COLLECTING_MS = 3e3;
 var NONE = [];
@@ -6746,6 +6515,15 @@ var Background = class {
     for (const listener of this.listeners) runGuarded("showing the background runs", () => listener(this.runs));
   }
 };
+function isLive({ state }) {
+  return state !== "ended";
+}
+function endOf({ key, timesResumed }) {
+  return `${key} ${timesResumed}`;
+}
+function runsOf(runs) {
+  return Array.isArray(runs) ? runs.filter((run) => isObject(run)) : [];
+}
 
 // extension/host/native.ts
 import { existsSync } from "node:fs";
@@ -6772,7 +6550,103 @@ function firstLine(error) {
   return messageOf(error).split("\n", 1)[0];
 }
 
-// extension/ui/key-text.ts
+// extension/questions/questions.ts
+var queues = /* @__PURE__ */ new Map();
+var MAX_WITHDRAWN = 100;
+var Questions = class {
+  queue;
+  presenter;
+  /** The ids of questions that were withdrawn before they arrived here. */
+  withdrawn = [];
+  /** Starts showing the questions of this session. Some may have been pending since before a reload. */
+  attach(session2, presenter) {
+    const changed = () => presenter.update(this.list());
+    this.presenter?.close();
+    this.queue = Object.assign(queues.get(session2) ?? { waiting: [], session: session2 }, { changed });
+    this.presenter = presenter;
+    queues.set(session2, this.queue);
+    changed();
+  }
+  /**
+   * Stops showing questions. The open ones are left unanswered, unless the next load of the extension asks them again.
+   */
+  detach(isReload) {
+    const { queue, presenter } = this;
+    this.queue = void 0;
+    this.presenter = void 0;
+    presenter?.close();
+    if (!queue) return;
+    queue.changed = () => {
+    };
+    if (isReload) return;
+    queues.delete(queue.session);
+    for (const { settle } of queue.waiting) settle();
+  }
+  /** Returns all pending questions, oldest first, or only those of one tool call. */
+  list(callId) {
+    const all = this.queue?.waiting ?? [];
+    return callId === void 0 ? all : all.filter((asked) => asked.callId === callId);
+  }
+  /**
+   * Opens the question that a line after `/subagents` refers to. `problem` is the reason why there is none. Returns
+   * `undefined` for any other command.
+   */
+  open(line) {
+    const waiting = this.list().map(({ id, runId, agent, label }) => ({ id, runId, agent, ...label && { label } }));
+    const chosen = loadAddon().native?.questionToAnswer(line, waiting);
+    if (chosen?.id !== void 0) this.presenter?.open(chosen.id);
+    return chosen ?? void 0;
+  }
+  /** Returns the callbacks for runs of this session. `callId` marks the questions of one tool call. */
+  callbacks(session2, callId) {
+    const of = callId === void 0 ? {} : { callId };
+    return {
+      confirm: async ({ path: _path, ...request }) => {
+        const answer2 = await this.ask(session2, { ...request, ...of, method: "consent" });
+        if (answer2?.confirmed === void 0) throw new Error("no one has answered");
+        return answer2.confirmed;
+      },
+      ask: async (question) => {
+        const answer2 = await this.ask(session2, { ...question, ...of });
+        if (!answer2 && question.forConversation) throw new Error("no one has answered");
+        return answer2 ?? {};
+      },
+      withdraw: (id) => {
+        const waiting = queues.get(session2)?.waiting.find((asked) => asked.id === id);
+        if (waiting) waiting.settle();
+        else this.withdrawn = [...this.withdrawn, id].slice(-MAX_WITHDRAWN);
+      }
+    };
+  }
+  /** Asks a question. The addon withdraws it when it stops waiting. */
+  async ask(session2, asked) {
+    const queue = queues.get(session2);
+    if (!queue || this.withdrawn.includes(asked.id)) return void 0;
+    const { promise, resolve: resolve3 } = Promise.withResolvers();
+    const since = performance.now();
+    const waiting = {
+      ...asked,
+      since,
+      endsAt: since + asked.timeoutMs,
+      settle(answer2) {
+        resolve3(answer2);
+        queue.waiting = queue.waiting.filter((other) => other !== waiting);
+        queue.changed();
+      }
+    };
+    queue.waiting = [...queue.waiting, waiting];
+    queue.changed();
+    return await promise;
+  }
+};
+function isForConversation(asked) {
+  return asked.method !== "consent" && asked.forConversation === true;
+}
+function questionLine({ sentence }, pen, hint = "") {
+  return pen.drawn((native, ...on2) => native.drawQuestionLine(...on2, sentence, hint))?.join("") ?? "";
+}
+
+// extension/ui/keys.ts
 var DEFAULTS = {
   ...TUI_KEYBINDINGS,
   "app.tools.expand": { defaultKeys: "ctrl+o" }
@@ -6786,8 +6660,24 @@ function keysOf(binding, source) {
 function keyName(key) {
   return process.platform === "darwin" ? key.replace(/\balt\b/, "option") : key;
 }
+function panelKeys(bindings) {
+  const all = loadAddon().native?.panelKeys() ?? [];
+  return {
+    /** Returns the action of a key, given the characters that the terminal sent. */
+    actionOf(data) {
+      const chosen = all.find(({ pi }) => pi && bindings.matches?.(data, pi));
+      return (chosen ?? all.find(({ own }) => own.some((key) => isPressed(data, key))))?.action;
+    },
+    /** Returns the names of the keys of each action. */
+    names: () => all.map(({ pi, own }) => [.../* @__PURE__ */ new Set([...pi ? keysOf(pi, bindings) : [], ...own])].map(keyName))
+  };
+}
+function isPressed(data, key) {
+  if (matchesKey(data, key)) return true;
+  return key === "?" && (decodeKittyPrintable(data) === key || matchesKey(data, "shift+?"));
+}
 
-// extension/host/library.ts
+// extension/host/pi.ts
 import { readFileSync as readFileSync2, realpathSync as realpathSync2 } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -6804,18 +6694,6 @@ async function library() {
 
 // extension/ui/prose.ts
 var MAX_CODE = 3e4;
-var REST = "{rest}";
-function proseBlock({ text, indent, first, last, more, isOpen }, pen) {
-  return pen.indented(indent, (inner) => {
-    if (first === void 0 && last === void 0) return prose(text, inner);
-    const lines = compactProse(text, inner);
-    if (isOpen) lines.pop();
-    if (last !== void 0) return lines.slice(-last);
-    if (more === void 0) return lines.slice(0, first);
-    const rest = lines.length - (first ?? 0);
-    return rest <= 1 ? lines : [...lines.slice(0, first), inner.clip(more.replace(REST, `${rest}`))];
-  });
-}
 function prose(source, pen) {
   const text = plainText(source).trim();
   try {
@@ -6824,9 +6702,6 @@ function prose(source, pen) {
   } catch {
     return wrapTextWithAnsi(text, Math.max(1, pen.width));
   }
-}
-function compactProse(source, pen) {
-  return prose(source, pen).filter((line) => line !== "");
 }
 function markdownTheme(pen) {
   const colored = (color) => (text) => pen.fg(color, text);
@@ -6920,14 +6795,13 @@ var Pen = class _Pen extends Style {
    * cut, because pi would end.
    */
   drawn(draw) {
-    return this.measured(draw)?.flatMap(
-      (block) => typeof block === "string" ? this.clip(block) : proseBlock(block, this)
-    );
+    return this.measured(draw)?.map((line) => this.clip(line));
   }
 };
 var SAMPLE = "\xB7";
 var latest;
-function paletteOf(native, style, keys) {
+function paletteOf(native, { theme }, keys) {
+  const style = new Style(theme);
   const around = (styled) => {
     const [open = "", close = ""] = styled.split(SAMPLE);
     return [open, close];
@@ -6936,16 +6810,17 @@ function paletteOf(native, style, keys) {
   const colors = Object.fromEntries(names.map((color) => [color, around(style.fg(color, SAMPLE))]));
   const expandKey = keyText("app.tools.expand", keys);
   const styles = JSON.stringify({ colors, bold: around(style.bold(SAMPLE)), expandKey });
-  if (latest?.styles !== styles) latest = { styles, palette: new native.Palette(styles) };
+  if (latest?.theme !== theme || latest.styles !== styles) {
+    const markdown = (text, width) => prose(text, new Pen(theme, width));
+    latest = { theme, styles, palette: new native.Palette(styles, markdown) };
+  }
   return latest.palette;
 }
-
-// extension/ui/component.ts
 function cached(make) {
   let last;
   return (...args) => {
-    const isSame2 = last?.args.every((value, index) => value === args[index]);
-    if (!last || !isSame2) last = { args, result: make(...args) };
+    const isSame = last?.args.every((value, index) => value === args[index]);
+    if (!last || !isSame) last = { args, result: make(...args) };
     return last.result;
   };
 }
@@ -6960,36 +6835,7 @@ function component(theme, layout, stamp = () => void 0, keys = {}) {
   };
 }
 
-// extension/cards/announcement.ts
-var LABEL = "[subagents]";
-function registerAnnouncementRenderer(pi) {
-  const { native } = loadAddon();
-  if (!native) return;
-  pi.registerMessageRenderer(native.ANNOUNCEMENT, (message, options, theme) => {
-    const style = new Style(theme);
-    const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
-    box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
-    box.addChild(new Spacer(1));
-    const draw = (pen) => announcementLines(message, options.expanded, pen);
-    box.addChild(component(theme, draw, void 0, options));
-    return box;
-  });
-}
-function announcementLines(message, isExpanded, pen) {
-  const details = asJson(message.details);
-  const lines = pen.drawn((native, ...on2) => native.drawAnnouncement(...on2, details, isExpanded));
-  return lines ?? pen.paragraph(contentText(message), "customMessageText");
-}
-
-// extension/questions/asked.ts
-function isForConversation(asked) {
-  return asked.method !== "consent" && asked.forConversation === true;
-}
-function questionLine({ sentence }, pen, hint = "") {
-  return pen.drawn((native, ...on2) => native.drawQuestionLine(...on2, sentence, hint))?.join("") ?? "";
-}
-
-// extension/cards/render.ts
+// extension/cards/cards.ts
 var QUESTIONS = 3;
 var INDENT = 2;
 var SECOND_MS = 1e3;
@@ -7082,9 +6928,83 @@ function stopClock(state) {
 function stopClocks() {
   for (const state of ticking) stopClock(state);
 }
+var LABEL = "[subagents]";
+function registerAnnouncementRenderer(pi) {
+  const { native } = loadAddon();
+  if (!native) return;
+  pi.registerMessageRenderer(native.ANNOUNCEMENT, (message, options, theme) => {
+    const style = new Style(theme);
+    const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
+    box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
+    box.addChild(new Spacer(1));
+    const draw = (pen) => announcementLines(message, options.expanded, pen);
+    box.addChild(component(theme, draw, void 0, options));
+    return box;
+  });
+}
+function announcementLines(message, isExpanded, pen) {
+  const details = asJson(message.details);
+  const lines = pen.drawn((native, ...on2) => native.drawAnnouncement(...on2, details, isExpanded));
+  return lines ?? pen.paragraph(contentText(message), "customMessageText");
+}
 
 // extension/index.ts
 var import_child_guard = __toESM(require_child_guard());
+
+// extension/host/callbacks.ts
+async function refreshToken(registryOf, provider, validForMs) {
+  try {
+    const registry = registryOf();
+    const { ModelRuntime } = await library();
+    const own = await ModelRuntime?.create({ refreshOnCreate: false });
+    if (!own) return await registry.getProviderAuth(provider) !== void 0;
+    const native = registry.getRegisteredNativeProvider(provider);
+    const config = registry.getRegisteredProviderConfig(provider);
+    if (native) own.registerNativeProvider(native);
+    if (config) own.registerProvider(provider, config);
+    return await own.getAuth(provider, { minOAuthValidityMs: validForMs }) !== void 0;
+  } catch {
+    return false;
+  }
+}
+function hostCallbacks(context, questions, callId) {
+  const refresh = async ({ provider, validForMs }) => (
+    // A stale context throws when its registry is read.
+    await refreshToken(() => context.modelRegistry, provider, validForMs)
+  );
+  const session2 = context.sessionManager.getSessionId();
+  const model = async ({ model: model2 }) => await findModel(() => context.modelRegistry, model2);
+  return { refresh, model, ...context.hasUI && questions.callbacks(session2, callId) };
+}
+async function findModel(registryOf, asked) {
+  const { resolveCliModel } = await library();
+  if (!resolveCliModel) throw new Error("this host is not pi");
+  const registry = registryOf();
+  const hasLogin = (provider2) => registry.hasConfiguredAuth({ provider: provider2 });
+  const modelRuntime = { getModels: () => registry.getAll(), hasConfiguredAuth: hasLogin };
+  const { model, error } = resolveCliModel({ cliModel: asked, modelRuntime });
+  if (!model) {
+    const known = registry.getAll().map(({ provider: provider2, id: id2 }) => `${provider2}/${id2}`);
+    return defined({ problem: error?.trim(), known });
+  }
+  const { provider, id } = model;
+  const isUsable = hasLogin(provider);
+  const variables = isUsable ? [] : await keyVariables(registry, provider);
+  return { model: `${provider}/${id}`, hasLogin: isUsable, variables };
+}
+async function keyVariables(registry, provider) {
+  const names = [];
+  try {
+    const env = async (name) => {
+      names.push(name);
+      return void 0;
+    };
+    const ctx = { env, fileExists: async () => false };
+    await registry.getProvider(provider)?.auth.apiKey?.resolve({ ctx, signal: AbortSignal.timeout(1e3) });
+  } catch {
+  }
+  return [...new Set(names)];
+}
 
 // extension/host/extensions.ts
 var found;
@@ -7151,33 +7071,6 @@ async function resolve2(context) {
   };
 }
 
-// extension/host/keys.ts
-var found2 = [];
-var newestSearch2 = 0;
-function sessionKeys(registry) {
-  return found2.filter(({ provider }) => isInMemory(registry, provider));
-}
-async function findSessionKeys(registry) {
-  const search = ++newestSearch2;
-  found2 = [];
-  const providers = [...new Set(registry.getAll().map(({ provider }) => provider))];
-  const held = providers.filter((provider) => isInMemory(registry, provider));
-  if (held.length === 0) return;
-  const { parseArgs } = await library();
-  const args = parseArgs?.(process.argv.slice(2));
-  const keys = held.map(async (provider) => {
-    const isNamed = held.length === 1 || provider === args?.provider || args?.model?.startsWith(`${provider}/`);
-    const given = isNamed ? args?.apiKey : void 0;
-    const key = given ?? await registry.getApiKeyForProvider(provider).catch(() => void 0);
-    return key ? [{ provider, key }] : [];
-  });
-  const keysOfAll = (await Promise.all(keys)).flat();
-  if (search === newestSearch2) found2 = keysOfAll;
-}
-function isInMemory(registry, provider) {
-  return registry.getProviderAuthStatus(provider).source === "runtime";
-}
-
 // extension/host/names.ts
 import { basename as basename2 } from "node:path";
 var COMMANDS = ["subagents", "stop"];
@@ -7240,18 +7133,13 @@ function skillsOf(pi) {
   const skills = pi.getCommands().filter(({ source }) => source === "skill");
   return skills.map(({ name, sourceInfo }) => ({ name: name.replace(/^skill:/, ""), path: sourceInfo.path }));
 }
-function doctorOptions(pi, context) {
+function placeOptions(pi, context) {
+  const { model, modelRegistry, sessionManager, thinkingLevel } = context;
   return defined({
     ...surfaceOptions(pi, context),
     hostExecutable: process.execPath,
     hostScript: process.argv[1],
-    parentSessionFile: context.sessionManager.getSessionFile()
-  });
-}
-function placeOptions(pi, context) {
-  const { model, modelRegistry, sessionManager, thinkingLevel } = context;
-  return defined({
-    ...doctorOptions(pi, context),
+    parentSessionFile: sessionManager.getSessionFile(),
     sessionId: sessionManager.getSessionId(),
     model: model && `${model.provider}/${model.id}`,
     modelFromExtension: model && model.api === VIRTUAL_API,
@@ -7261,772 +7149,41 @@ function placeOptions(pi, context) {
     thinking: thinkingLevel ?? pi.getThinkingLevel()
   });
 }
-
-// extension/host/models.ts
-async function findModel(registryOf, asked) {
-  const { resolveCliModel } = await library();
-  if (!resolveCliModel) throw new Error("this host is not pi");
-  const registry = registryOf();
-  const hasLogin = (provider2) => registry.hasConfiguredAuth({ provider: provider2 });
-  const modelRuntime = { getModels: () => registry.getAll(), hasConfiguredAuth: hasLogin };
-  const { model, error } = resolveCliModel({ cliModel: asked, modelRuntime });
-  if (!model) {
-    const known = registry.getAll().map(({ provider: provider2, id: id2 }) => `${provider2}/${id2}`);
-    return defined({ problem: error?.trim(), known });
-  }
-  const { provider, id } = model;
-  const isUsable = hasLogin(provider);
-  const variables = isUsable ? [] : await keyVariables(registry, provider);
-  return { model: `${provider}/${id}`, hasLogin: isUsable, variables };
+var found2 = [];
+var newestSearch2 = 0;
+function sessionKeys(registry) {
+  return found2.filter(({ provider }) => isInMemory(registry, provider));
 }
-async function keyVariables(registry, provider) {
-  const names = [];
-  try {
-    const env = async (name) => {
-      names.push(name);
-      return void 0;
-    };
-    const ctx = { env, fileExists: async () => false };
-    await registry.getProvider(provider)?.auth.apiKey?.resolve({ ctx, signal: AbortSignal.timeout(1e3) });
-  } catch {
-  }
-  return [...new Set(names)];
-}
-
-// extension/host/refresh.ts
-async function refreshToken(registryOf, provider, validForMs) {
-  try {
-    const registry = registryOf();
-    const { ModelRuntime } = await library();
-    const own = await ModelRuntime?.create({ refreshOnCreate: false });
-    if (!own) return await registry.getProviderAuth(provider) !== void 0;
-    const native = registry.getRegisteredNativeProvider(provider);
-    const config = registry.getRegisteredProviderConfig(provider);
-    if (native) own.registerNativeProvider(native);
-    if (config) own.registerProvider(provider, config);
-    return await own.getAuth(provider, { minOAuthValidityMs: validForMs }) !== void 0;
-  } catch {
-    return false;
-  }
-}
-function hostCallbacks(context, questions, callId) {
-  const refresh = async ({ provider, validForMs }) => (
-    // A stale context throws when its registry is read.
-    await refreshToken(() => context.modelRegistry, provider, validForMs)
-  );
-  const session2 = context.sessionManager.getSessionId();
-  const model = async ({ model: model2 }) => await findModel(() => context.modelRegistry, model2);
-  return { refresh, model, ...context.hasUI && questions.callbacks(session2, callId) };
-}
-
-// extension/commands/report.ts
-import { writeSync as writeSync2 } from "node:fs";
-var REPORT_ENTRY = "subagents-report";
-var STAMP = { kind: REPORT_ENTRY, version: 1 };
-var STDOUT = 1;
-var RETRY_MS = 5;
-var RETRIES = 1e3;
-var exactly = /* @__PURE__ */ new WeakMap();
-function messageReport(status, message) {
-  const text = oneLine(message);
-  const report = loadAddon().native?.sentenceReport(status, text);
-  return report ?? { title: "", lines: [{ mark: "error", text }], text: `\u2717 ${text}` };
-}
-function reportLines(data, pen) {
-  return pen.drawn((native, ...on2) => native.drawReport(...on2, JSON.stringify(data) ?? ""));
-}
-function registerReportRenderer(pi) {
-  pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
-    const report = isObject(data) && exactly.get(data) || data;
-    const text = isObject(data) && isText(data.text) ? data.text : void 0;
-    if (text === void 0) return void 0;
-    const plain = (pen) => pen.indented(1, (inner) => inner.paragraph(text, "toolOutput"));
-    return component(theme, (pen) => reportLines(report, pen) ?? plain(pen));
+async function findSessionKeys(registry) {
+  const search = ++newestSearch2;
+  found2 = [];
+  const providers = [...new Set(registry.getAll().map(({ provider }) => provider))];
+  const held = providers.filter((provider) => isInMemory(registry, provider));
+  if (held.length === 0) return;
+  const { parseArgs } = await library();
+  const args = parseArgs?.(process.argv.slice(2));
+  const keys = held.map(async (provider) => {
+    const isNamed = held.length === 1 || provider === args?.provider || args?.model?.startsWith(`${provider}/`);
+    const given = isNamed ? args?.apiKey : void 0;
+    const key = given ?? await registry.getApiKeyForProvider(provider).catch(() => void 0);
+    return key ? [{ provider, key }] : [];
   });
+  const keysOfAll = (await Promise.all(keys)).flat();
+  if (search === newestSearch2) found2 = keysOfAll;
 }
-function deliver(pi, context, report) {
-  const { title, lines, text, exact } = report;
-  if (context.mode === "rpc") context.ui.notify(exact?.text ?? text, "info");
-  else if (context.mode === "print") print(`${exact?.text ?? text}
-`);
-  else {
-    const stored = { ...STAMP, title, lines, text };
-    if (exact) exactly.set(stored, { ...stored, ...exact });
-    pi.appendEntry(REPORT_ENTRY, stored);
-  }
-}
-function print(text) {
-  let rest = Buffer.from(text);
-  for (let tries = 0; rest.length > 0 && tries < RETRIES; tries++) {
-    try {
-      rest = rest.subarray(writeSync2(STDOUT, rest));
-    } catch (error) {
-      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
-    }
-  }
+function isInMemory(registry, provider) {
+  return registry.getProviderAuthStatus(provider).source === "runtime";
 }
 
-// extension/panel/view.ts
-function scrolled(action, rows) {
-  const page = Math.max(1, rows - 1);
-  const half = Math.ceil(page / 2);
-  const steps = {
-    ...{ up: -1, down: 1, pageUp: -page, pageDown: page, halfUp: -half, halfDown: half },
-    ...{ top: Number.NEGATIVE_INFINITY, bottom: Number.POSITIVE_INFINITY }
-  };
-  return steps[action];
-}
-function titled(title, pen) {
-  return pen.bold(pen.fg("toolTitle", title));
-}
-function rule(name, pen) {
-  const line = (columns) => pen.fg("dim", "\u2500".repeat(Math.max(0, columns)));
-  if (name === "") return line(pen.width);
-  const title = clip(` ${name} `, pen.width - 6);
-  return pen.clip(line(2) + pen.fg("muted", title) + line(pen.width - widthOf(title) - 2));
-}
-var drawings = /* @__PURE__ */ new WeakMap();
-function drawingOf(run) {
-  const { native } = loadAddon();
-  const drawing = drawings.get(run) ?? (native && new native.RunDrawing(JSON.stringify(run)));
-  if (drawing) drawings.set(run, drawing);
-  return drawing;
-}
-function drawRun(run, part, pen) {
-  return pen.drawn((_native, ...on2) => drawingOf(run)?.draw(...on2, part, Date.now()) ?? []) ?? [];
-}
-
-// extension/panel/report.ts
-function reportView(host, first, ask, startsAtEnd = false) {
-  const laidOut = cached((page2, pen) => page2.draw(pen));
-  let page = first;
-  let top = startsAtEnd ? Number.POSITIVE_INFINITY : 0;
-  let height = 1;
-  let isLong = false;
-  const again = async (asked) => {
-    page = await asked();
-    host.changed();
-  };
-  return {
-    head: (pen) => titled(page.title, pen),
-    body(pen, rows) {
-      const lines = laidOut(page, pen);
-      height = rows;
-      isLong = lines.length > rows;
-      top = Math.max(0, Math.min(top, lines.length - rows));
-      return lines.slice(top, top + rows);
-    },
-    hints: () => [
-      ...isLong ? [["down", "scroll"]] : [],
-      ...ask ? [["again", "refresh"]] : []
-    ],
-    press(action) {
-      const by = scrolled(action, height);
-      if (by !== void 0) top = Math.max(0, top + by);
-      else if (action === "again" && ask) reportFailure("the panel", again(ask));
-      else return false;
-      return true;
-    }
-  };
-}
-
-// extension/panel/actions.ts
-var LOG_LIMIT = 200;
-var MAX_NAME_LENGTH = 40;
-function runActions(host, callbacks, answer2) {
-  const { foot, runs, session: session2 } = host;
-  let isAsking = false;
-  const command = async ({ key }, name, rest) => {
-    try {
-      return await session2.command([name, key, rest].filter(Boolean).join(" "), callbacks);
-    } catch (error) {
-      return { ...messageReport("error", `${name} failed: ${messageOf(error)}`), isError: true };
-    }
-  };
-  const act = async (run, name, rest = "") => {
-    foot.show(`${name} ${quoted(run)} \u2026`, "muted");
-    const report = await command(run, name, rest);
-    foot.show(summary(report), report.isError ? "error" : "success");
-    runs.ask(true);
-  };
-  const show2 = async (run, name, rest = "") => {
-    if (isAsking) return;
-    isAsking = true;
-    foot.show(`${name} \u2026`, "muted");
-    const ask = async () => pageOf(await command(run, name, rest));
-    const page = await ask();
-    isAsking = false;
-    host.open(reportView(host, page, ask, name === "log"));
-  };
-  const canAnswer = (run) => run.pendingQuestion !== void 0 && answer2 !== void 0;
-  const table = {
-    answer: (run) => {
-      if (canAnswer(run)) answer2?.(run.runId);
-    },
-    stop: (run, name) => {
-      const question = `again stops ${name} and everything it started; any other key cancels`;
-      if (isLive(run)) foot.askAgain("stop", question, () => reportFailure("the panel", act(run, "stop")));
-      else foot.show(`${name} has already ended`, "warning");
-    },
-    background: (run) => act(run, "background"),
-    resume: (run, name) => isLive(run) ? foot.show(`${name} has not ended. Send it a message instead`, "warning") : act(run, "resume"),
-    message: (run, name) => foot.askText(
-      `${isLive(run) ? "Message to" : "Continue"} ${name}`,
-      (text) => reportFailure("the panel", act(run, "send", text))
-    ),
-    info: (run) => show2(run, "info"),
-    diff: (run) => show2(run, "diff"),
-    log: (run) => show2(run, "log", `${LOG_LIMIT} tools`)
-  };
-  return {
-    hints: (run) => [
-      ...canAnswer(run) ? [["answer", "question"]] : [],
-      isLive(run) ? ["stop", "stop"] : ["resume", "resume"],
-      ...isLive(run) && run.isForeground ? [["background", "background"]] : [],
-      ...!isLive(run) && run.isIsolated ? [["diff", "diff"]] : [],
-      ["message", "message"],
-      ["info", "info"],
-      ["log", "log"]
-    ],
-    /** Does the action of a key. Returns false if there is no such action. */
-    press(action, run) {
-      const done = table[action]?.(run, quoted(run));
-      if (done) reportFailure("the panel", done);
-      return action in table;
-    }
-  };
-}
-function pageOf({ title, exact, ...report }) {
-  return { title, draw: (pen) => reportLines({ ...report, ...exact, title: "" }, pen) ?? [] };
-}
-function quoted(run) {
-  return `\u201C${clip(drawingOf(run)?.name ?? "", MAX_NAME_LENGTH)}\u201D`;
-}
-function summary({ title, lines: [first] }) {
-  return oneLine(first ? [first.name, first.text].filter(Boolean).join(" ") : title);
-}
-
-// extension/panel/foot.ts
-var GAP = "  ";
-var MESSAGE_MS = 6e3;
-var MAX_CHARACTERS2 = 8e3;
-var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
-function panelFoot(keys, changed) {
-  let typed;
-  let asked;
-  let message;
-  const clear = () => {
-    message = void 0;
-  };
-  const leave = () => {
-    typed = void 0;
-  };
-  return {
-    clear,
-    /** Shows a message instead of the keys, until the next key or for a limited time. */
-    show(text, color) {
-      message = { text, color, until: Date.now() + MESSAGE_MS };
-      changed();
-    },
-    /**
-     * Asks for a key that confirms an action; any other key cancels. The line shows the name of the key before `question`.
-     */
-    askAgain(action, question, then) {
-      asked = { action, question, then };
-    },
-    /** Asks for a line of text. */
-    askText(label, then) {
-      setKeybindings(keys.bindings);
-      const input = new Input({ prompt: "" });
-      input.onEscape = leave;
-      input.onSubmit = (value) => {
-        leave();
-        if (value.trim() !== "") then(value.trim());
-      };
-      typed = { label, input };
-    },
-    /** Handles input for the text field. Returns false if no text field is open. */
-    type(data) {
-      if (!typed) return false;
-      if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) leave();
-      else typed.input.handleInput(data.replace(PASTE, (_2, text) => pasteOf(text)));
-      return true;
-    },
-    /** Handles a key that answers a question. Returns true if the key has no other effect. */
-    press(action) {
-      const question = asked;
-      if (!question) clear();
-      asked = void 0;
-      if (question?.action === action) question?.then();
-      return question !== void 0 && (question.action === action || action === "back");
-    },
-    line(hints, pen, hasFocus) {
-      if (typed) {
-        const label = clip(typed.label, Math.floor(pen.width / 2));
-        typed.input.focused = hasFocus;
-        return `${pen.fg("accent", label)} ${typed.input.render(pen.width - widthOf(label) - 1)[0] ?? ""}`;
-      }
-      if (asked) return pen.fg("warning", pen.clip(`${keys.nameOf(asked.action)} ${asked.question}`));
-      if (message && Date.now() < message.until) return pen.fg(message.color, pen.clip(message.text));
-      return hintLine(hints, keys, pen);
-    }
-  };
-}
-function hintLine(hints, keys, pen) {
-  const widths = hints.map(
-    ([action, description]) => widthOf(keys.nameOf(action)) + description.length + 1 + GAP.length
-  );
-  const fitting2 = hints.length - 2;
-  let room = widths.slice(fitting2).reduce((remaining, width) => remaining - width, pen.width + GAP.length);
-  const shown = hints.filter((_2, index) => {
-    if (index < fitting2) room -= widths[index] ?? 0;
-    return index >= fitting2 || room >= 0;
-  });
-  const written = shown.map(
-    ([action, description]) => pen.fg("accent", keys.nameOf(action)) + pen.fg("dim", ` ${description}`)
-  );
-  return pen.clip(written.join(GAP));
-}
-function pasteOf(text) {
-  return `\x1B[200~${plainText(text.slice(0, MAX_CHARACTERS2)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
-}
-
-// extension/panel/keys.ts
-function panelKeys(bindings) {
-  const all = loadAddon().native?.panelKeys() ?? [];
-  const namesOf = ({ pi, own }) => [.../* @__PURE__ */ new Set([...pi ? keysOf(pi, bindings) : [], ...own])].map(keyName);
-  return {
-    bindings,
-    /** Returns the action of a key, given the characters that the terminal sent. */
-    actionOf(data) {
-      const chosen = all.find(({ pi }) => pi && bindings.matches?.(data, pi));
-      return (chosen ?? all.find(({ own }) => own.some((key) => isPressed(data, key))))?.action;
-    },
-    /** Returns the name of the first key of an action. */
-    nameOf: (action) => all.filter((keys) => keys.action === action).flatMap(namesOf)[0] ?? "",
-    /** Returns all keys and their effects. */
-    table: () => all.map((keys) => [namesOf(keys).join(" "), keys.description])
-  };
-}
-function isPressed(data, key) {
-  if (matchesKey(data, key)) return true;
-  return key === "?" && (decodeKittyPrintable(data) === key || matchesKey(data, "shift+?"));
-}
-
-// extension/panel/repeated.ts
-function repeated(work, restMs = 0) {
-  let isBusy = false;
-  let isWanted = false;
-  let isDisposed = false;
-  let timer;
-  const want = () => {
-    isWanted = true;
-    if (isBusy || isDisposed) return;
-    isBusy = true;
-    isWanted = false;
-    const working = work();
-    if (working) reportFailure("the panel", working.then(rest));
-    else rest();
-  };
-  const rest = () => {
-    if (restMs === 0) rested();
-    else if (!isDisposed) timer = guardedTimeout("the panel", rested, restMs);
-  };
-  const rested = () => {
-    isBusy = false;
-    if (isWanted) want();
-  };
-  const dispose = () => {
-    isDisposed = true;
-    clearTimeout(timer);
-  };
-  return { want, dispose, isBusy: () => isBusy };
-}
-
-// extension/panel/transcript-window.ts
-var FOLLOWED_ENTRIES = 400;
-var MAX_ENTRIES = 4e3;
-var TranscriptWindow = class {
-  /** True while the view follows the end. */
-  isFollowing = true;
-  /** True if the file has older entries than the loaded ones. */
-  hasMore = false;
-  blocks = [];
-  place = { block: 0, line: 0 };
-  pen;
-  rows = 1;
-  /** The lines below the newest entry. */
-  tail = [];
-  /** True if the user wants the first entry, which may require reading the whole file. */
-  wantsTop = false;
-  get length() {
-    return this.blocks.length;
-  }
-  /** Returns true if there is nothing left to scroll to above the screen. */
-  get isAtTop() {
-    return !this.isFollowing && this.place.block === 0 && this.place.line === 0;
-  }
-  /** Drops all entries. */
-  clear() {
-    this.blocks = [];
-    this.hasMore = false;
-    this.isFollowing = true;
-  }
-  /**
-   * Joins the newest entries of the file with the loaded ones. The side that reaches further back determines the start.
-   */
-  take({ entries, hasMore }) {
-    const { blocks } = this;
-    const known = entries.length - entries.findIndex((_2, added2) => isEnd(blocks, entries, entries.length - added2));
-    const isJoined = known <= entries.length;
-    if (!isJoined && !this.isFollowing && blocks.length > 0) return;
-    const older = isJoined ? Math.max(0, known - blocks.length) : 0;
-    const added = entries.slice(isJoined ? known : 0).map(blockOf);
-    this.blocks = [...entries.slice(0, older).map(blockOf), ...isJoined ? blocks : [], ...added];
-    if (!isJoined || known >= blocks.length) this.hasMore = hasMore;
-    if (older > 0 && !this.wantsTop) this.place = { ...this.place, block: this.place.block + older };
-    if (!this.isFollowing || this.blocks.length < 2 * FOLLOWED_ENTRIES) return;
-    this.blocks = this.blocks.slice(-FOLLOWED_ENTRIES);
-    this.hasMore = true;
-  }
-  /**
-   * Scrolls up (negative) or down. An infinite number goes to the start or the end. At the end the view follows again.
-   */
-  scroll(lines) {
-    this.wantsTop = lines === Number.NEGATIVE_INFINITY;
-    if (lines === Number.POSITIVE_INFINITY) this.isFollowing = true;
-    else if (lines < 0) {
-      const from = this.isFollowing ? this.end() : this.place;
-      this.isFollowing = false;
-      this.place = this.wantsTop ? { block: 0, line: 0 } : this.above(from, -lines);
-    } else if (!this.isFollowing) this.place = this.below(this.place, lines);
-  }
-  /** Returns the lines on the screen. `tail` is drawn below the newest entry. */
-  visible(pen, rows, tail) {
-    Object.assign(this, { pen, rows, tail });
-    const lines = this.isFollowing ? [] : this.from(this.place);
-    if (lines.length >= rows) return lines;
-    this.isFollowing = true;
-    this.place = this.end();
-    return this.from(this.place);
-  }
-  /** Returns the position at which the screen shows the last lines. */
-  end() {
-    return this.above({ block: this.blocks.length + 1, line: 0 }, this.rows);
-  }
-  /** Returns one screen of lines, starting at a position. */
-  from({ block, line }) {
-    const lines = [];
-    for (let at2 = block; at2 <= this.blocks.length && lines.length < this.rows; at2++) {
-      lines.push(...this.lines(at2).slice(at2 === block ? line : 0));
-    }
-    return lines.slice(0, this.rows);
-  }
-  above({ block, line }, lines) {
-    let at2 = block;
-    let rest = line - lines;
-    while (rest < 0 && at2 > 0) rest += this.lines(--at2).length;
-    return { block: at2, line: Math.max(0, rest) };
-  }
-  below({ block, line }, lines) {
-    let at2 = block;
-    let rest = line + lines;
-    while (at2 < this.blocks.length && rest >= this.lines(at2).length) rest -= this.lines(at2++).length;
-    return { block: at2, line: rest };
-  }
-  /** Returns the lines of a block. The block after the last one is the tail. */
-  lines(block) {
-    if (block === this.blocks.length) return this.tail;
-    return (this.pen && this.blocks[block]?.lines(this.pen)) ?? [];
-  }
-};
-function blockOf(entry) {
-  return { entry, lines: cached((pen) => entryLines(entry, pen)) };
-}
-function entryLines(entry, pen) {
-  return pen.drawn((native, ...on2) => native.drawEntry(...on2, JSON.stringify(entry))) ?? [];
-}
-function isEnd(blocks, entries, count) {
-  const both = Math.min(blocks.length, count);
-  for (let back = 1; back <= both; back++) {
-    if (!isSame(blocks[blocks.length - back]?.entry, entries[count - back])) return false;
-  }
-  return both > 0;
-}
-function isSame(one, other) {
-  return ["role", "text", "name", "isError"].every((part) => one?.[part] === other?.[part]);
-}
-
-// extension/panel/transcript.ts
-var NEWEST_ENTRIES = 80;
-var FETCH_EVERY_MS = 400;
-var INDENT2 = 2;
-function transcriptView(host, actions, opened) {
-  const window = new TranscriptWindow();
-  let run = opened;
-  let isRemoved = false;
-  let withTools = true;
-  let version;
-  let problem;
-  let requested = 0;
-  let isExhausted = false;
-  let height = 1;
-  let newest;
-  const below = cached(
-    (shown, newest2, pen) => isLive(shown) ? liveLines(shown, newest2, pen) : drawRun(shown, "outcome", pen)
-  );
-  const reading = repeated(async () => {
-    const entries = requested;
-    const tools = withTools;
-    requested = 0;
-    try {
-      const transcript = await host.session.transcript(run.key, { entries, tools });
-      if (tools === withTools) take(transcript, entries);
-      else want(NEWEST_ENTRIES);
-      problem = void 0;
-    } catch (error) {
-      problem = oneLine(messageOf(error));
-    }
-    host.changed();
-    requestOlder();
-  }, FETCH_EVERY_MS);
-  const want = (entries) => {
-    requested = Math.max(requested, entries);
-    reading.want();
-  };
-  const requestOlder = () => {
-    if (window.isAtTop && window.hasMore && !isExhausted) want(Math.min(MAX_ENTRIES, window.length * 2));
-  };
-  const take = (transcript, asked) => {
-    const { length } = window;
-    if (version === void 0) {
-      window.clear();
-      isExhausted = false;
-    } else if (transcript.version === version && asked <= length) return;
-    window.take(transcript);
-    if (asked > NEWEST_ENTRIES) isExhausted = window.length <= length;
-    version = transcript.version;
-    newest = transcript.entries.findLast(({ role }) => role === "assistant")?.text;
-  };
-  const entryLines2 = (pen) => {
-    const tail = below(run, newest, pen);
-    if (window.length === 0) return withoutEntries(pen, tail).slice(0, height);
-    const lines = window.visible(pen, height, tail);
-    if (!window.isAtTop || !window.hasMore || lines[0] !== "") return lines;
-    const file = isExhausted ? run.transcript ?? "the child's session file" : void 0;
-    return [...pen.drawn((native, ...on2) => native.drawOlderEntries(...on2, file)) ?? [], ...lines.slice(1)];
-  };
-  const withoutEntries = (pen, tail) => {
-    const block = (draw) => ["", ...pen.indented(INDENT2, draw)];
-    if (run.archivedMs !== void 0) {
-      const archived = `The transcript was archived ${dateText(run.archivedMs)}. The result:`;
-      const result = run.result || run.partial || "(nothing)";
-      return block((inner) => [...inner.paragraph(archived, "dim"), "", ...compactProse(result, inner)]);
-    }
-    const reason = problem;
-    if (reason !== void 0)
-      return [...block((inner) => inner.paragraph(reason, "warning")), ...drawRun(run, "outcome", pen)];
-    if (version === void 0) return block((inner) => [inner.fg("dim", "Reading \u2026")]);
-    const waits = pen.fg("dim", isLive(run) ? "No text yet." : "No text.");
-    return [...block((inner) => [...inner.paragraph(run.task, "muted"), "", waits]), ...tail];
-  };
-  want(NEWEST_ENTRIES);
-  return {
-    head: (pen) => drawRun(run, "head", pen).join(""),
-    body(pen, rows) {
-      const asked = drawRun(run, "question", pen);
-      height = rows - asked.length;
-      return [...entryLines2(pen), ...asked];
-    },
-    hints() {
-      const tools = ["tools", withTools ? "without tools" : "with tools"];
-      const known = isRemoved ? [] : actions.hints(run);
-      return window.isFollowing ? [...known, tools, ["up", "scroll"]] : [["bottom", "follow"], ...known, tools];
-    },
-    press(action) {
-      const by = scrolled(action, height);
-      if (by !== void 0) window.scroll(by);
-      else if (action === "tools") {
-        withTools = !withTools;
-        version = void 0;
-        want(NEWEST_ENTRIES);
-      } else return !isRemoved && actions.press(action, run);
-      requestOlder();
-      return true;
-    },
-    refresh() {
-      const known = host.runs.run(run.key);
-      isRemoved = known === void 0;
-      if (!known) return;
-      const before = run;
-      run = known;
-      if (isLive(before) || isLive(run) || run.timesResumed !== before.timesResumed) want(NEWEST_ENTRIES);
-    },
-    dispose: reading.dispose
-  };
-}
-function liveLines(run, newest, pen) {
-  const text = run.text?.trim() ?? "";
-  return text === "" || newest?.includes(text) ? [] : ["", ...drawRun(run, "current", pen)];
-}
-function dateText(ms) {
-  return new Date(ms).toLocaleString(void 0, { dateStyle: "medium", timeStyle: "short" });
-}
-
-// extension/panel/list.ts
-var HEADING_FROM_ROWS = 12;
-var DETAIL_FROM_ROWS = 16;
-var DETAIL_ROWS = 8;
-var MAX_DETAIL_ROWS = 16;
-var MIN_DETAIL_ROWS = 3;
-var USAGE_LINES = 2;
-var MAX_CHARACTERS3 = 2e3;
-function listView(host, actions) {
-  const { runs } = host;
-  const listOf = cached((native, list2) => {
-    return new native.RunList(JSON.stringify(list2.map(brief)));
-  });
-  let chosen;
-  let index = 0;
-  let top = 0;
-  let listRows = 1;
-  const choose = (at2) => {
-    index = Math.max(0, Math.min(runs.list.length - 1, at2));
-    chosen = runs.list[index]?.key;
-  };
-  const current = () => {
-    const at2 = runs.list.findIndex(({ key }) => key === chosen);
-    choose(at2 >= 0 ? at2 : index);
-    return runs.list[index];
-  };
-  return {
-    head(pen) {
-      const lines = pen.drawn((native, ...on2) => listOf(native, runs.list).head(...on2, runs.isAll));
-      return lines?.join("") ?? "";
-    },
-    body(pen, rows) {
-      const { list: list2 } = runs;
-      const run = current();
-      if (!run) return nothing(runs, pen).slice(0, rows);
-      const hasHeading = rows >= HEADING_FROM_ROWS;
-      const wanted = rows >= DETAIL_FROM_ROWS ? DETAIL_ROWS : 0;
-      listRows = Math.max(1, Math.min(list2.length, rows - (hasHeading ? 1 : 0) - wanted));
-      top = Math.max(0, Math.min(top, list2.length - listRows, index));
-      top = Math.max(top, index - listRows + 1);
-      const view = { unread: [...runs.unread], chosen: index, hasHeading, from: top, rows: listRows };
-      const lines = pen.drawn((native, ...on2) => listOf(native, list2).draw(...on2, { ...view, nowMs: Date.now() })) ?? [];
-      const room = wanted > 0 ? Math.min(MAX_DETAIL_ROWS, rows - lines.length) : 0;
-      return room < MIN_DETAIL_ROWS ? lines : [...lines, ...detailLines(run, room, pen)];
-    },
-    hints() {
-      const run = current();
-      const all = ["all", runs.isAll ? "this session" : "all sessions"];
-      return run ? [["open", "open"], ...actions.hints(run), all] : [all];
-    },
-    press(action) {
-      const by = scrolled(action, listRows);
-      const run = current();
-      if (by !== void 0) choose(index + by);
-      else if (action === "all") runs.toggleAll();
-      else if (run && action === "open") host.open(transcriptView(host, actions, run));
-      else return run !== void 0 && actions.press(action, run);
-      return true;
-    },
-    refresh: () => runs.ask(false)
-  };
-}
-function brief({ task, result, partial, text, ...run }) {
-  const start2 = (value) => value?.slice(0, MAX_CHARACTERS3).toWellFormed();
-  const end = text?.slice(-MAX_CHARACTERS3).toWellFormed();
-  return { ...run, task: start2(task), result: start2(result), partial: start2(partial), text: end };
-}
-function nothing({ isAll, isComplete, problem }, pen) {
-  return pen.drawn((native, ...on2) => native.drawEmptyList(...on2, isAll, isComplete, problem)) ?? [];
-}
-function detailLines(run, rows, pen) {
-  const task = drawRun(run, "task", pen);
-  const usage = drawRun(run, "usage", pen).slice(0, USAGE_LINES);
-  const room = Math.max(0, rows - 2 - task.length - usage.length);
-  const lines = drawRun(run, "latest", pen);
-  const middle = isLive(run) ? lines.slice(Math.max(0, lines.length - room)) : lines.slice(0, room);
-  return ["", rule(drawingOf(run)?.name ?? "", pen), ...task, ...middle, ...usage].slice(0, rows);
-}
-
-// extension/panel/runs.ts
-var ALL_EVERY_MS = 2e3;
-var OWN_EVERY_MS = 1e4;
-function panelRuns(background, session2, changed) {
-  let askedAt = Number.NEGATIVE_INFINITY;
-  let stored = [];
-  let ends = "";
-  const reading = repeated(async () => {
-    const { isAll } = runs;
-    try {
-      const found3 = runsOf(await session2.runs(isAll));
-      if (isAll !== runs.isAll) return;
-      stored = found3;
-      runs.isComplete = true;
-      runs.problem = void 0;
-    } catch (error) {
-      runs.problem = messageOf(error);
-    }
-    askedAt = Date.now();
-    join2();
-  });
-  const join2 = () => {
-    const byKey = new Map(stored.map((run) => [run.key, run]));
-    const own = background.runs.map((run) => completed(run, byKey.get(run.key)));
-    for (const { key } of own) byKey.delete(key);
-    runs.unread = new Set(background.unread.map(({ key }) => key));
-    runs.list = [...own, ...byKey.values()].sort((a, b2) => b2.createdMs - a.createdMs);
-    changed();
-    const before = ends;
-    ends = own.filter((run) => !isLive(run)).map(endOf).join();
-    if (ends !== before) reading.want();
-  };
-  const runs = {
-    /** All listed runs, newest first. */
-    list: [],
-    /** The keys of the runs with unread results. */
-    unread: /* @__PURE__ */ new Set(),
-    isAll: false,
-    /** `isComplete` is true once the store has answered. `problem` is its error. */
-    isComplete: false,
-    problem: void 0,
-    run: (key) => runs.list.find((run) => run.key === key),
-    join: join2,
-    /** Switches between the runs of all sessions and the runs of this one. */
-    toggleAll() {
-      runs.isAll = !runs.isAll;
-      const [first] = background.runs;
-      if (!runs.isAll) stored = stored.filter(({ session: session3 }) => session3 === first?.session);
-      join2();
-      reading.want();
-    },
-    /** Reads the store, at once or if the interval has passed. */
-    ask(now) {
-      const age = Math.abs(Date.now() - askedAt);
-      if (now || !reading.isBusy() && age >= (runs.isAll ? ALL_EVERY_MS : OWN_EVERY_MS)) reading.want();
-    }
-  };
-  join2();
-  return runs;
-}
-function completed(own, stored) {
-  if (!stored || isLive(own) !== isLive(stored)) return own;
-  return { ...own, ...picked(stored, ["task", "result", "partial", "notes"]) };
-}
-
-// extension/panel/screen.ts
+// extension/panel/panel.ts
 var WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" };
 var DRAW_EVERY_MS = 100;
 var TICK_MS = 1e3;
-var RULES_FROM_ROWS = 16;
+var REST_MS = 400;
 var ROWS = 24;
 var WHEEL_LINES = 10;
-var KEY_COLUMNS = 22;
-var MARGIN = " ";
+var MAX_CHARACTERS2 = 8e3;
+var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
 async function openPanel(context, background, callbacks = {}, answer2, opened) {
   const { session: session2 } = background;
   if (!session2) {
@@ -8045,234 +7202,199 @@ async function openPanel(context, background, callbacks = {}, answer2, opened) {
   await Promise.race([shown, closed.promise]);
 }
 function panel({ background, session: session2, callbacks, answer: answer2, opened, onClosed }, terminal, theme, keybindings, done) {
+  const { native, problem } = loadAddon();
+  if (!native) throw new Error(problem);
+  const state = new native.Panel(answer2 !== void 0, opened);
+  const keys = panelKeys(keybindings);
   let changes = 0;
   let themes = 0;
-  const penFor = cached((columns, _themes) => new Pen(theme, Math.max(1, columns - 2 * MARGIN.length)));
-  const linesFor = cached((pen, rows, _changes) => layout(pen, rows));
+  let hasNews = true;
   let isDisposed = false;
-  const views = [];
-  const draw = () => {
-    changes += 1;
-    terminal.requestRender();
-  };
-  const drawing = repeated(draw, DRAW_EVERY_MS);
-  const open = (view) => {
-    if (isDisposed) {
-      view.dispose?.();
-      return;
-    }
-    foot.clear();
-    views.push(view);
-    drawing.want();
-  };
+  let typing;
+  let resting;
+  let isDue = false;
   const dispose = () => {
     if (isDisposed) return;
     isDisposed = true;
     unsubscribe();
     clearInterval(tick);
-    drawing.dispose();
-    for (const view of views) view.dispose?.();
     onClosed();
   };
   const close = () => {
     dispose();
     done();
   };
-  const refresh = () => {
-    for (const view of views) view.refresh?.();
+  const perform = () => {
+    for (let next = state.next(); next && !isDisposed; next = state.next()) carryOut(next);
   };
-  const runsChanged = () => {
-    if (background.session !== session2) {
-      close();
-      return;
+  const carryOut = ({ step, id, text, isAll, entries, tools }) => {
+    if (step === "close") close();
+    else if (step === "answer") answer2?.(text);
+    else if (step === "type") type(text);
+    else if (step === "command") reply(id, async () => await session2.command(text, callbacks));
+    else if (step === "runs") reply(id, async () => await session2.runs(isAll));
+    else {
+      const rested = () => {
+        state.rested(text);
+        perform();
+      };
+      const read = async () => await session2.transcript(text, { entries, tools });
+      reply(id, read, () => guardedTimeout("the panel", rested, REST_MS));
     }
-    runs.join();
-    openRequested();
-    refresh();
   };
-  const openRequested = () => {
-    const run = background.runs.find(({ key }) => key === requested);
-    if (!run) return;
-    requested = void 0;
-    open(transcriptView(host, actions, run));
+  const reply = (id, ask, then = () => {
+  }) => {
+    const take = (json, problem2) => {
+      if (isDisposed) return;
+      state.answer(id, json, problem2, Date.now());
+      then();
+      perform();
+      drawSoon();
+    };
+    const asked = ask().then(
+      (value) => take(asJson(value)),
+      (error) => take(void 0, messageOf(error))
+    );
+    reportFailure("the panel", asked);
   };
-  const press = (action) => {
-    if (foot.press(action) || action === void 0 || views.at(-1)?.press(action)) return;
-    if (action === "back" || action === "left" && views.length > 1) {
-      views.pop()?.dispose?.();
-      if (views.length === 0) close();
-    } else if (action === "keys") open(reportView(host, { title: "Keys", draw: (pen) => keyLines(keys, pen) }));
+  const type = (label) => {
+    setKeybindings(keybindings);
+    const input = new Input({ prompt: "" });
+    input.onEscape = () => {
+      typing = void 0;
+    };
+    input.onSubmit = (text) => {
+      typing = void 0;
+      state.submit(text);
+    };
+    typing = { label, input };
   };
-  const layout = (pen, rows) => {
-    const view = views.at(-1);
-    if (!view) return [];
-    const edges = rows < RULES_FROM_ROWS ? [] : [rule("", pen)];
-    const room = Math.max(0, rows - 2 - 2 * edges.length);
-    const body = view.body(pen, room).slice(0, room);
-    const blank = Array.from({ length: room - body.length }, () => "");
-    const hints = [...view.hints(), ["keys", "keys"], ["back", views.length === 1 ? "close" : "back"]];
-    const last = foot.line(hints, pen, screen2.focused);
-    const lines = [view.head(pen), ...edges, ...body, ...blank, ...edges, last].slice(0, Math.max(1, rows));
-    return lines.map((line) => MARGIN + line);
+  const update = () => {
+    if (!hasNews) return;
+    hasNews = false;
+    const unread = background.unread.map(({ key }) => `${key}`);
+    state.setRuns(asJson(background.runs), unread, Date.now());
+    perform();
   };
-  const keys = panelKeys(keybindings);
-  const foot = panelFoot(keys, drawing.want);
-  const runs = panelRuns(background, session2, drawing.want);
-  const host = { foot, session: session2, runs, open, changed: drawing.want };
-  const actions = runActions(host, callbacks, answer2);
-  let requested = opened;
-  views.push(listView(host, actions));
-  openRequested();
-  const unsubscribe = background.subscribe(runsChanged);
+  const draw = () => {
+    update();
+    changes += 1;
+    terminal.requestRender();
+  };
+  const drawSoon = () => {
+    isDue = true;
+    if (resting || isDisposed) return;
+    const rested = () => {
+      resting = void 0;
+      if (isDue) drawSoon();
+    };
+    resting = guardedTimeout("the panel", rested, DRAW_EVERY_MS);
+    isDue = false;
+    draw();
+  };
+  const penFor = cached((columns, _themes) => new Pen(theme, columns));
+  const linesFor = cached((columns, rows, themes2, _changes) => {
+    const pen = penFor(columns, themes2);
+    const view = { rows, theme: themes2, keys: keys.names(), nowMs: Date.now() };
+    const lines = pen.drawn((_native, ...on2) => state.draw(...on2, view)) ?? [];
+    perform();
+    return typing && rows > 1 ? [...lines.slice(0, -1), typed(typing, pen)] : lines;
+  });
+  const typed = ({ label, input }, pen) => {
+    const room = Math.max(1, pen.width - 2);
+    const lead = clip(label, Math.floor(room / 2));
+    input.focused = screen2.focused;
+    return ` ${pen.fg("accent", lead)} ${input.render(room - widthOf(lead) - 1)[0] ?? ""}`;
+  };
+  const unsubscribe = background.subscribe(() => {
+    if (background.session !== session2) return close();
+    hasNews = true;
+    drawSoon();
+  });
   const onTick = () => {
-    refresh();
-    drawing.want();
+    state.tick(Date.now());
+    perform();
+    drawSoon();
   };
   const tick = guardedInterval("the clock of the panel", onTick, TICK_MS);
-  runs.ask(true);
   const screen2 = {
     /** Set by pi: true if the panel has the keyboard, and not a dialog that opened later. */
     focused: false,
     render(columns) {
       if (!screen2.focused) return [];
-      const rows = terminal.terminal?.rows ?? process.stdout.rows ?? ROWS;
-      return linesFor(penFor(columns, themes), rows, changes);
+      return linesFor(columns, terminal.terminal?.rows ?? process.stdout.rows ?? ROWS, themes, changes);
     },
     invalidate() {
       themes += 1;
     },
     handleInput(data) {
-      if (!foot.type(data)) press(keys.actionOf(data));
-      draw();
+      update();
+      if (!typing) state.press(keys.actionOf(data));
+      else if (matchesKey(data, "escape") || matchesKey(data, "ctrl+c")) typing = void 0;
+      else typing.input.handleInput(data.replace(PASTE, (_2, text) => pasteOf(text)));
+      perform();
+      if (!isDisposed) draw();
     },
-    handleMouse({ type, wheelDelta = 0 }) {
-      const lines = type === "wheel" ? Math.min(WHEEL_LINES, Math.abs(Math.round(wheelDelta))) : 0;
-      for (let line = 0; line < lines; line++) views.at(-1)?.press(wheelDelta < 0 ? "up" : "down");
-      changes += lines;
+    handleMouse({ type: type2, wheelDelta = 0 }) {
+      const lines = Math.max(-WHEEL_LINES, Math.min(WHEEL_LINES, Math.round(wheelDelta)));
+      if (type2 === "wheel" && lines !== 0) {
+        state.scroll(lines);
+        changes += 1;
+      }
       return { handled: true };
     },
     dispose
   };
+  draw();
   return screen2;
 }
-function keyLines(keys, pen) {
-  return keys.table().flatMap(([names, description]) => {
-    const lead = cell(names, Math.min(KEY_COLUMNS, Math.floor(pen.width / 2)));
-    const lines = wrapTextWithAnsi(pen.fg("toolOutput", description), Math.max(1, pen.width - widthOf(lead) - 1));
-    return lines.map((line, index) => `${index === 0 ? pen.fg("accent", lead) : " ".repeat(widthOf(lead))} ${line}`);
-  });
+function pasteOf(text) {
+  return `\x1B[200~${plainText(text.slice(0, MAX_CHARACTERS2)).replace(/\s*\n\s*/g, " ")}\x1B[201~`;
 }
 
 // extension/questions/overlay.ts
 var GUARD_MS = 500;
-var CHOICES = 8;
-var FREE_ROWS = 4;
-var FRAME_ROWS = 2;
-var MIN_ROWS = 3;
 var FRAME_COLUMNS = 4;
-var BROKEN = "\u21A9";
 var KEYS = [
-  "tui.select.up",
-  "tui.select.down",
-  "tui.select.pageUp",
-  "tui.select.pageDown",
-  "tui.select.confirm",
-  "tui.select.cancel"
+  ["tui.select.up", "up"],
+  ["tui.select.down", "down"],
+  ["tui.select.pageUp", "pageUp"],
+  ["tui.select.pageDown", "pageDown"],
+  ["tui.select.confirm", "confirm"],
+  ["tui.select.cancel", "cancel"]
 ];
-var ENDS = ["home", "end"];
-var FOR_INPUT = [
-  "tui.select.pageUp",
-  "tui.select.pageDown",
-  "tui.select.confirm",
-  "tui.select.cancel"
-];
+var FOR_INPUT = ["pageUp", "pageDown", "confirm", "cancel"];
 function questionOverlay(options) {
   const { tui, theme, keybindings, asked, byHand, done } = options;
-  const { choices } = asked;
-  const [harmless] = choices;
-  let chosen = 0;
+  const { heading, title, message = "", choices } = asked;
+  const { native, problem } = loadAddon();
+  if (!native) throw new Error(problem);
+  const labels = choices.map(({ label }) => label);
+  const screen2 = new native.QuestionScreen(heading, title, message, labels);
   let input;
-  let laidOut;
-  let from = 0;
-  let page = MIN_ROWS;
-  let isRead = false;
-  let isHurried = false;
   let shownAt;
   let isFocused = false;
-  const style = new Style(theme);
-  const accent = (text) => style.fg("accent", text);
-  const dim = (text) => style.fg("dim", text);
-  const warning = (text) => style.fg("warning", text);
-  const name = (key) => keyText(key, keybindings);
-  const items = choices.map((choice, index) => ({ value: `${index}`, label: choice.label }));
-  const styles = { selectedPrefix: accent, selectedText: accent, description: dim, scrollInfo: dim, noMatch: dim };
-  const list2 = new SelectList(items, CHOICES, styles);
   function keyOf(data) {
     if (!byHand && isText2(data)) return void 0;
-    return KEYS.find((key) => keybindings.matches(data, key)) ?? ENDS.find((key) => matchesKey(data, key));
-  }
-  function press(key) {
-    isHurried = false;
-    if (key === "tui.select.up") choose(chosen - 1);
-    else if (key === "tui.select.down") choose(chosen + 1);
-    else if (key === "tui.select.pageUp") from -= Math.max(1, page - 1);
-    else if (key === "tui.select.pageDown") from += Math.max(1, page - 1);
-    else if (key === "home") from = 0;
-    else if (key === "end") from = Number.POSITIVE_INFINITY;
-    else if (key === "tui.select.cancel") done(harmless?.answer ?? {});
-    else confirm();
-  }
-  function choose(index) {
-    chosen = Math.max(0, Math.min(index, choices.length - 1));
-    list2.setSelectedIndex(chosen);
+    const bound = KEYS.find(([binding]) => keybindings.matches(data, binding))?.[1];
+    return bound ?? ["home", "end"].find((key) => matchesKey(data, key));
   }
   function confirm() {
     const value = input?.getValue();
-    const { answer: answer2 } = choices[chosen] ?? {};
-    const isHarmless = input ? value === "" : chosen === 0;
-    isHurried = !isRead && !isHarmless;
-    if (isHurried) return;
+    const { answer: answer2 } = choices[screen2.chosen] ?? {};
+    if (!screen2.accepts(input ? value === "" : screen2.chosen === 0)) return;
     if (value !== void 0) done(value === "" ? {} : { value });
     else if (answer2 || asked.method === "editor") done(answer2);
     else write();
   }
   function write() {
     const placeholder = plainText(asked.placeholder ?? "").replace(/\n/g, " ");
-    input = new Input({ placeholder, placeholderStyle: dim });
+    input = new Input({ placeholder, placeholderStyle: (text) => new Pen(theme, 0).fg("dim", text) });
     input.focused = isFocused;
   }
-  function allRows(width) {
-    if (laidOut?.width !== width) {
-      const { title, message = "" } = asked;
-      const labels = choices.map(({ label }) => label);
-      const pen = new Pen(theme, width, keybindings);
-      const rows = pen.measured((native, ...on2) => native.questionRows(...on2, title, message, labels)) ?? [];
-      laidOut = { width, rows };
-    }
-    return laidOut.rows;
-  }
-  function question(width, rows) {
-    const all = allRows(width);
-    const isLong = all.length > rows;
-    page = isLong ? rows - 1 : rows;
-    from = Math.max(0, Math.min(from, all.length - page));
-    const seen = all.slice(from, from + page);
-    isRead ||= from + seen.length >= all.length;
-    if (!isLong) return seen;
-    const keys = `${name("tui.select.pageUp")}/${name("tui.select.pageDown")}/${keyName("end")}`;
-    const text = warning(`lines ${from + 1} to ${from + seen.length} of ${all.length} \xB7 ${keys}`);
-    return [...seen, { text, isBroken: false }];
-  }
-  function hints() {
-    const take = name("tui.select.confirm");
-    const no = name("tui.select.cancel");
-    if (isHurried && !isRead) {
-      return warning(`Scroll to the end first: ${name("tui.select.pageDown")} or ${keyName("end")} \xB7 ${no} declines`);
-    }
-    if (input) return dim(`${take} sends \xB7 ${no} declines`);
-    const broken = laidOut?.rows.some(({ isBroken }) => isBroken) ? ` \xB7 ${BROKEN} no space here` : "";
-    const move = `${name("tui.select.up")}/${name("tui.select.down")}`;
-    return dim(`${move} moves \xB7 ${take} selects \xB7 ${no} declines \xB7 other keys go to the editor${broken}`);
+  function keyNames() {
+    const named = KEYS.map(([binding, key]) => [key, keyText(binding, keybindings)]);
+    return { ...Object.fromEntries(named), end: keyName("end") };
   }
   const isNew = () => !byHand && (shownAt === void 0 || performance.now() - shownAt < GUARD_MS);
   if (asked.method === "input" && byHand) write();
@@ -8289,27 +7411,19 @@ function questionOverlay(options) {
     handleInput(data) {
       const key = keyOf(data);
       if (input && !(key && FOR_INPUT.includes(key))) input.handleInput(data);
-      else if (key) press(key);
+      else if (key === "confirm") confirm();
+      else if (key === "cancel") done(choices[0]?.answer ?? {});
+      else if (key) screen2.press(key);
     },
     invalidate() {
-      laidOut = void 0;
-      list2.invalidate();
       input?.invalidate();
     },
     render(width) {
       if (!isFocused) return [];
       shownAt ??= performance.now();
-      const inner = Math.max(1, width - FRAME_COLUMNS);
-      allRows(inner);
-      const below = ["", ...(input ?? list2).render(inner), "", ...wrapTextWithAnsi(hints(), inner)];
-      const rows = Math.max(MIN_ROWS, tui.terminal.rows - FREE_ROWS - FRAME_ROWS - below.length);
-      const edge = (left, text, right) => warning(left + truncateToWidth(`\u2500${text}${"\u2500".repeat(width)}`, inner + 2, "") + right);
-      const side = warning("\u2502");
-      const row = (line, edge2 = side) => `${side} ${cell(line, inner)} ${edge2}`;
-      const asking = question(inner, rows).map(({ text, isBroken }) => row(text, isBroken ? warning(BROKEN) : side));
-      const lines = [...asking, ...below.map((line) => row(line))];
-      const framed = [edge("\u256D", ` ? ${oneLine(asked.heading)} `, "\u256E"), ...lines, edge("\u2570", "", "\u256F")];
-      return framed.map((line) => clip(line, width));
+      const line = input?.render(Math.max(1, width - FRAME_COLUMNS))[0];
+      const pen = new Pen(theme, width, keybindings);
+      return pen.drawn((_native, ...on2) => screen2.draw(...on2, tui.terminal.rows, keyNames(), line)) ?? [];
     }
   };
 }
@@ -8432,6 +7546,54 @@ function removeOverlay({ handle, close }) {
   else handle?.hide();
 }
 
+// extension/commands/report.ts
+import { writeSync as writeSync2 } from "node:fs";
+var REPORT_ENTRY = "subagents-report";
+var STAMP = { kind: REPORT_ENTRY, version: 1 };
+var STDOUT = 1;
+var RETRY_MS = 5;
+var RETRIES = 1e3;
+var exactly = /* @__PURE__ */ new WeakMap();
+function messageReport(status, message) {
+  const text = oneLine(message);
+  const report = loadAddon().native?.sentenceReport(status, text);
+  return report ?? { title: "", lines: [{ mark: "error", text }], text: `\u2717 ${text}` };
+}
+function reportLines(data, pen) {
+  return pen.drawn((native, ...on2) => native.drawReport(...on2, JSON.stringify(data) ?? ""));
+}
+function registerReportRenderer(pi) {
+  pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
+    const report = isObject(data) && exactly.get(data) || data;
+    const text = isObject(data) && isText(data.text) ? data.text : void 0;
+    if (text === void 0) return void 0;
+    const plain = (pen) => pen.indented(1, (inner) => inner.paragraph(text, "toolOutput"));
+    return component(theme, (pen) => reportLines(report, pen) ?? plain(pen));
+  });
+}
+function deliver(pi, context, report) {
+  const { title, lines, text, exact } = report;
+  if (context.mode === "rpc") context.ui.notify(exact?.text ?? text, "info");
+  else if (context.mode === "print") print(`${exact?.text ?? text}
+`);
+  else {
+    const stored = { ...STAMP, title, lines, text };
+    if (exact) exactly.set(stored, { ...stored, ...exact });
+    pi.appendEntry(REPORT_ENTRY, stored);
+  }
+}
+function print(text) {
+  let rest = Buffer.from(text);
+  for (let tries = 0; rest.length > 0 && tries < RETRIES; tries++) {
+    try {
+      rest = rest.subarray(writeSync2(STDOUT, rest));
+    } catch (error) {
+      if (!(error instanceof Error && "code" in error && error.code === "EAGAIN")) return;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, RETRY_MS);
+    }
+  }
+}
+
 // extension/commands/commands.ts
 var WITHOUT_PANEL = "list";
 function registerCommands(pi, session2) {
@@ -8489,8 +7651,6 @@ async function answerOf(pi, context, { background, questions }, line) {
 function notOpen() {
   return messageReport("error", loadAddon().problem ?? "No session is open");
 }
-
-// extension/commands/restarts.ts
 var KEY = "alt+r";
 function registerRestarts(pi, session2) {
   let offered = [];
@@ -8669,8 +7829,8 @@ function fitting() {
     if (!Array.isArray(lines)) throw new TypeError("no lines were drawn");
     const fit = lines.map((line, index) => {
       if (!isText(line)) throw new TypeError("a line is not a string");
-      const isSame2 = width === last.width && line === last.drawn[index];
-      return isSame2 ? last.fit[index] ?? "" : clip(line.replace(/[\r\n]+/g, " "), width);
+      const isSame = width === last.width && line === last.drawn[index];
+      return isSame ? last.fit[index] ?? "" : clip(line.replace(/[\r\n]+/g, " "), width);
     });
     const given = isSameLines(fit, last.fit) && isSameLines(fit, last.given) ? last.given : [...fit];
     last = { width, drawn: [...lines], fit, given };
@@ -8679,21 +7839,6 @@ function fitting() {
 }
 function isSameLines(one, other) {
   return one.length === other.length && one.every((line, index) => line === other[index]);
-}
-
-// extension/host/runs.ts
-var live = /* @__PURE__ */ new Map();
-async function settled(handle, session2) {
-  live.set(handle, session2);
-  try {
-    return await handle.result();
-  } finally {
-    live.delete(handle);
-  }
-}
-async function closeRuns(session2) {
-  const ending = [...live].filter(([, of]) => session2 === void 0 || of === session2);
-  await Promise.allSettled(ending.map(([handle]) => handle.close()));
 }
 
 // extension/questions/dialogs.ts
@@ -8742,96 +7887,6 @@ async function show({ ui }, asked, signal) {
   const value = await answers[method]();
   return value === void 0 ? {} : { value };
 }
-
-// extension/questions/questions.ts
-var queues = /* @__PURE__ */ new Map();
-var MAX_WITHDRAWN = 100;
-var Questions = class {
-  queue;
-  presenter;
-  /** The ids of questions that were withdrawn before they arrived here. */
-  withdrawn = [];
-  /** Starts showing the questions of this session. Some may have been pending since before a reload. */
-  attach(session2, presenter) {
-    const changed = () => presenter.update(this.list());
-    this.presenter?.close();
-    this.queue = Object.assign(queues.get(session2) ?? { waiting: [], session: session2 }, { changed });
-    this.presenter = presenter;
-    queues.set(session2, this.queue);
-    changed();
-  }
-  /**
-   * Stops showing questions. The open ones are left unanswered, unless the next load of the extension asks them again.
-   */
-  detach(isReload) {
-    const { queue, presenter } = this;
-    this.queue = void 0;
-    this.presenter = void 0;
-    presenter?.close();
-    if (!queue) return;
-    queue.changed = () => {
-    };
-    if (isReload) return;
-    queues.delete(queue.session);
-    for (const { settle } of queue.waiting) settle();
-  }
-  /** Returns all pending questions, oldest first, or only those of one tool call. */
-  list(callId) {
-    const all = this.queue?.waiting ?? [];
-    return callId === void 0 ? all : all.filter((asked) => asked.callId === callId);
-  }
-  /**
-   * Opens the question that a line after `/subagents` refers to. `problem` is the reason why there is none. Returns
-   * `undefined` for any other command.
-   */
-  open(line) {
-    const waiting = this.list().map(({ id, runId, agent, label }) => ({ id, runId, agent, ...label && { label } }));
-    const chosen = loadAddon().native?.questionToAnswer(line, waiting);
-    if (chosen?.id !== void 0) this.presenter?.open(chosen.id);
-    return chosen ?? void 0;
-  }
-  /** Returns the callbacks for runs of this session. `callId` marks the questions of one tool call. */
-  callbacks(session2, callId) {
-    const of = callId === void 0 ? {} : { callId };
-    return {
-      confirm: async ({ path: _path, ...request }) => {
-        const answer2 = await this.ask(session2, { ...request, ...of, method: "consent" });
-        if (answer2?.confirmed === void 0) throw new Error("no one has answered");
-        return answer2.confirmed;
-      },
-      ask: async (question) => {
-        const answer2 = await this.ask(session2, { ...question, ...of });
-        if (!answer2 && question.forConversation) throw new Error("no one has answered");
-        return answer2 ?? {};
-      },
-      withdraw: (id) => {
-        const waiting = queues.get(session2)?.waiting.find((asked) => asked.id === id);
-        if (waiting) waiting.settle();
-        else this.withdrawn = [...this.withdrawn, id].slice(-MAX_WITHDRAWN);
-      }
-    };
-  }
-  /** Asks a question. The addon withdraws it when it stops waiting. */
-  async ask(session2, asked) {
-    const queue = queues.get(session2);
-    if (!queue || this.withdrawn.includes(asked.id)) return void 0;
-    const { promise, resolve: resolve3 } = Promise.withResolvers();
-    const since = performance.now();
-    const waiting = {
-      ...asked,
-      since,
-      endsAt: since + asked.timeoutMs,
-      settle(answer2) {
-        resolve3(answer2);
-        queue.waiting = queue.waiting.filter((other) => other !== waiting);
-        queue.changed();
-      }
-    };
-    queue.waiting = [...queue.waiting, waiting];
-    queue.changed();
-    return await promise;
-  }
-};
 
 // extension/tools/tools.ts
 import module from "node:module";
@@ -8966,6 +8021,49 @@ function shareCompiledCode() {
   if (!isShared) module.flushCompileCache?.();
   isShared = true;
 }
+var live = /* @__PURE__ */ new Map();
+async function settled(handle, session2) {
+  live.set(handle, session2);
+  try {
+    return await handle.result();
+  } finally {
+    live.delete(handle);
+  }
+}
+async function closeRuns(session2) {
+  const ending = [...live].filter(([, of]) => session2 === void 0 || of === session2);
+  await Promise.allSettled(ending.map(([handle]) => handle.close()));
+}
+var remembered = [];
+function rememberedTools() {
+  return remembered;
+}
+async function describeTools(pi, context) {
+  const { native, problem } = loadAddon();
+  let surfaces;
+  try {
+    surfaces = native ? await native.describeTools(surfaceOptions(pi, context)) : withoutAddon(problem);
+  } catch (error) {
+    surfaces = withoutAddon(`the tools could not be described: ${messageOf(error)}`);
+  }
+  remembered = surfaces.register ? surfaces.tools : [];
+  return surfaces;
+}
+var NAMES = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"];
+function withoutAddon(problem) {
+  const description = "Delegates work to sub-agents. Not usable now: the native addon is missing.";
+  const promptSnippet = "Delegate work to sub-agents (not usable now)";
+  const parameters = { type: "object", properties: {} };
+  const same = { description, promptSnippet, promptGuidelines: [], parameters, exposure: "model-only" };
+  const tools = NAMES.map((name) => ({ name, label: name, ...same }));
+  return { register: true, tools, notices: [problem] };
+}
+function withPolicy(systemPrompt, surfaces) {
+  const policy = surfaces?.delegationPolicy;
+  return !policy || systemPrompt.includes(policy) ? void 0 : `${systemPrompt}
+
+${policy}`;
+}
 
 // extension/tools/early.ts
 function watchArrivingCalls(pi) {
@@ -9000,44 +8098,12 @@ function watchArrivingCalls(pi) {
   };
 }
 
-// extension/tools/surfaces.ts
-var remembered = [];
-function rememberedTools() {
-  return remembered;
-}
-async function describeTools(pi, context) {
-  const { native, problem } = loadAddon();
-  let surfaces;
-  try {
-    surfaces = native ? await native.describeTools(surfaceOptions(pi, context)) : withoutAddon(problem);
-  } catch (error) {
-    surfaces = withoutAddon(`the tools could not be described: ${messageOf(error)}`);
-  }
-  remembered = surfaces.register ? surfaces.tools : [];
-  return surfaces;
-}
-var NAMES = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"];
-function withoutAddon(problem) {
-  const description = "Delegates work to sub-agents. Not usable now: the native addon is missing.";
-  const promptSnippet = "Delegate work to sub-agents (not usable now)";
-  const parameters = { type: "object", properties: {} };
-  const same = { description, promptSnippet, promptGuidelines: [], parameters, exposure: "model-only" };
-  const tools = NAMES.map((name) => ({ name, label: name, ...same }));
-  return { register: true, tools, notices: [problem] };
-}
-function withPolicy(systemPrompt, surfaces) {
-  const policy = surfaces?.delegationPolicy;
-  return !policy || systemPrompt.includes(policy) ? void 0 : `${systemPrompt}
-
-${policy}`;
-}
-
 // extension/ui/widget.ts
 var WIDGET2 = "subagents";
 var MAX_LINES2 = 5;
 var ROWS_PER_LINE = 6;
 var TICK_MS2 = 1e3;
-var MARGIN2 = 1;
+var MARGIN = 1;
 function shownOf({ runs, unread }) {
   return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.pendingQuestion === void 0), unread };
 }
@@ -9078,7 +8144,7 @@ function widgetLines({ live: live2, unread }, rows, now, pen) {
   const limit = Math.max(1, Math.min(MAX_LINES2, Math.floor(rows / ROWS_PER_LINE)));
   const runs = [JSON.stringify(live2), JSON.stringify(unread)];
   const lines = (inner) => inner.drawn((native, ...on2) => native.drawWidget(...on2, ...runs, limit, now)) ?? [];
-  return pen.indented(MARGIN2, lines);
+  return pen.indented(MARGIN, lines);
 }
 
 // extension/index.ts

@@ -9,15 +9,7 @@ import { npm, probe, runQuietly } from "./programs.mjs";
 import { step } from "./progress.mjs";
 import { dropStamp, hashOf, readStamp, writeStamp } from "./stamp.mjs";
 
-const sources = [
-	"Cargo.toml",
-	"Cargo.lock",
-	"src",
-	"agents",
-	"crates",
-	"package.json",
-	"scripts/lib/loader.mjs",
-];
+const sources = ["Cargo.toml", "Cargo.lock", "src", "agents", "crates", "package.json", "scripts/lib/loader.mjs"];
 
 /** Returns the files that a build writes into the clone: the addon and the two generated files. */
 function products() {

@@ -81,7 +81,15 @@ export async function buildFor({ target, how, rustTarget, isTrial }) {
 	const env = { ...(how === "zig" ? await zig() : {}), ...(isTrial ? small : {}) };
 	const isGlibc = how === "zig" && target.endsWith("-linux-gnu");
 	const names = ["--target", isGlibc ? `${target}.${oldestGlibc}` : rustTarget, "--output-dir", folder];
-	const options = ["--manifest-path", "crates/addon/Cargo.toml", "--platform", ...(isTrial ? [] : ["--release"]), "--no-const-enum", "--no-js", ...names];
+	const options = [
+		"--manifest-path",
+		"crates/addon/Cargo.toml",
+		"--platform",
+		...(isTrial ? [] : ["--release"]),
+		"--no-const-enum",
+		"--no-js",
+		...names,
+	];
 	rmSync(folder, { recursive: true, force: true });
 	mkdirSync(folder, { recursive: true });
 	await step(`the addon for ${rustTarget}`, async () => {
