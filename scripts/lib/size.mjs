@@ -25,7 +25,7 @@ export async function checkAddonSize() {
 	const { size } = statSync(path);
 	if (size <= maxBytes) return;
 	const how =
-		"`cargo bloat --release --crates` shows what it is made of. If the growth is worth it, raise `maxBytes` in " +
+		"`cargo bloat --release -p addon --crates` shows what it is made of. If the growth is worth it, raise `maxBytes` in " +
 		"scripts/lib/size.mjs and say in the commit what it buys.";
 	throw new SetupProblem(`The addon has ${size} bytes; the limit is ${maxBytes}.`, how);
 }
