@@ -380,7 +380,7 @@ export const examples = {
 			if (next.step === "runs") panel.answer(next.id, "[]", undefined, Date.now());
 		}
 		const view = { rows: 24, theme: 0, keys: panelKeys().map(({ own }) => own), nowMs: Date.now() };
-		console.log(panel.draw(new Palette("{}"), 80, view).join("\n"));
+		for (const line of panel.draw(new Palette("{}"), 80, view)) console.log(line);
 	},
 	panelKeys(): void {
 		for (const { action, own, description } of panelKeys()) console.log(action, own.join(" "), description);
@@ -392,7 +392,7 @@ export const examples = {
 		const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);
 		const named = { up: "up", down: "down", pageUp: "pageUp", pageDown: "pageDown" };
 		const keys = { ...named, end: "end", confirm: "enter", cancel: "escape" };
-		console.log(question.draw(new Palette("{}"), 40, 24, keys).join("\n"));
+		for (const line of question.draw(new Palette("{}"), 40, 24, keys)) console.log(line);
 		question.press("down");
 		console.log(question.chosen, question.accepts(false));
 	},

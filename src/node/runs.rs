@@ -70,7 +70,7 @@ pub struct PanelView {
 /// 	if (next.step === "runs") panel.answer(next.id, "[]", undefined, Date.now());
 /// }
 /// const view = { rows: 24, theme: 0, keys: panelKeys().map(({ own }) => own), nowMs: Date.now() };
-/// console.log(panel.draw(new Palette("{}"), 80, view).join("\n"));
+/// for (const line of panel.draw(new Palette("{}"), 80, view)) console.log(line);
 /// ```
 #[napi]
 pub struct Panel(panel::Panel);

@@ -81,7 +81,7 @@ pub struct QuestionKeyNames {
 /// const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);
 /// const named = { up: "up", down: "down", pageUp: "pageUp", pageDown: "pageDown" };
 /// const keys = { ...named, end: "end", confirm: "enter", cancel: "escape" };
-/// console.log(question.draw(new Palette("{}"), 40, 24, keys).join("\n"));
+/// for (const line of question.draw(new Palette("{}"), 40, 24, keys)) console.log(line);
 /// question.press("down");
 /// console.log(question.chosen, question.accepts(false));
 /// ```
