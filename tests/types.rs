@@ -434,6 +434,6 @@ fn reports_and_findings_have_the_declared_fields() {
     let offered =
         Completion { value: "stop".to_owned(), label: "stop".to_owned(), description: "d".to_owned() };
     compare("Completion", &offered, &offered);
-    let found = Redaction { rule: "r", what: "a token".to_owned(), count: 1, ranges: vec![0..1] };
+    let found = Redaction { rule: "r", what: "a token".to_owned(), count: 2, ranges: vec![0..1, 2..4] };
     compare("Redaction", &found, &found);
 }

@@ -222,7 +222,7 @@ mod tests {
 
     #[test]
     fn a_yes_is_accepted_only_after_the_last_row_was_visible() {
-        let message = (0..60).map(|line| format!("+ line {line}\n")).collect();
+        let message = (0..60).map(|line| format!("+ line {line}")).collect::<Vec<_>>().join("\n");
         let choices = ["No", "Yes"].map(str::to_owned).to_vec();
         let mut screen =
             QuestionScreen::new("explorer asks".to_owned(), "Run it?".to_owned(), message, choices);
