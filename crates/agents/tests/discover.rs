@@ -371,7 +371,8 @@ fn hostile_agent_files_are_read_quickly() {
     }
     let started = Instant::now();
     let catalog = scene.discover();
-    assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    // Without optimization and on a busy machine, two megabytes of YAML take seconds.
+    assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
     let refused = catalog.diagnostics.iter().filter(|found| found.message.contains("at most 64 are read"));
     assert_eq!(refused.count(), 64);
 }
