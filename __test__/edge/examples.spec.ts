@@ -1,4 +1,4 @@
-/** The examples in `index.d.ts`: every exported function and class has one, and `tsc` checks it in `types/api.ts`. */
+/** The examples in `native.d.ts`: every exported function and class has one, and `tsc` checks it in `types/api.ts`. */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 const root = join(import.meta.dirname, "..", "..");
-const declarations = readFileSync(join(root, "index.d.ts"), "utf8");
+const declarations = readFileSync(join(root, "native.d.ts"), "utf8");
 const checked = squeezed(readFileSync(join(root, "__test__", "types", "api.ts"), "utf8"));
 
 /** The comment right before an exported function or class, and its name. */

@@ -22,9 +22,9 @@ const promised = [
 	"describeTools",
 ];
 
-/** @type {typeof import("../../index.js")} */
-const required = createRequire(import.meta.url)("../../index.js");
-const imported = await import("../../index.js");
+/** @type {typeof import("../../native.js")} */
+const required = createRequire(import.meta.url)("../../native.js");
+const imported = await import("../../native.js");
 
 for (const [way, addon] of Object.entries({ require: required, import: imported })) {
 	test(`every documented function exists with ${way}`, () => {

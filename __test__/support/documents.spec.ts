@@ -274,7 +274,7 @@ test("the results on the page of results match such calls", () => {
 
 test("the page of results has a row for every field, absent or not, and each literal", () => {
 	const page = readFileSync(join(root, "docs/results.md"), "utf8");
-	const types = readFileSync(join(root, "index.d.ts"), "utf8");
+	const types = readFileSync(join(root, "native.d.ts"), "utf8");
 	const fields = (name: string) => {
 		const [, body = ""] = new RegExp(`^export interface ${name} \\{\n(.*?)^\\}`, "ms").exec(types) ?? [];
 		return [...body.matchAll(/^ {2}(\w+)(\??): (.*)$/gm)].map(([, key = "", maybe, type = ""]) => ({

@@ -1,4 +1,4 @@
-/** The reference in `docs/api.md` is made of `index.d.ts`. `UPDATE_DOCS=1` writes it. */
+/** The reference in `docs/api.md` is made of `native.d.ts`. `UPDATE_DOCS=1` writes it. */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -60,11 +60,11 @@ function sentence(comment: string): string {
 	return (/^.*?\.(?=\s|$)/.exec(text)?.[0] ?? text).replaceAll("|", "\\|");
 }
 
-test("the reference names every function, class and method, as index.d.ts does", () => {
+test("the reference names every function, class and method, as native.d.ts does", () => {
 	const page = readFileSync(path, "utf8");
 	const [before = ""] = page.split(heading);
-	const table = rows(readFileSync(join(packageDir, "index.d.ts"), "utf8")).join("\n");
-	const after = "`index.d.ts` has the types, units, limits, and an example of each function and class.";
+	const table = rows(readFileSync(join(packageDir, "native.d.ts"), "utf8")).join("\n");
+	const after = "`native.d.ts` has the types, units, limits, and an example of each function and class.";
 	const renewed = `${before}${heading}\n${after}\n\n| | |\n|---|---|\n${table}\n`;
 	if (process.env.UPDATE_DOCS) writeFileSync(path, renewed);
 	else

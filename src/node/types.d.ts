@@ -1,4 +1,4 @@
-/* The types of values that cross the border as JSON. `index.d.ts` begins with them; NAPI-RS generates the rest of it. */
+/* The types of values that cross the border as JSON. `native.d.ts` begins with them; NAPI-RS generates the rest of it. */
 /* eslint-disable */
 
 /** The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it. */
