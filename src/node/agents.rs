@@ -65,6 +65,32 @@ pub fn load_config(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw
     })
 }
 
+/// Returns the mistakes in the text of an agent, as a program gives it in `agents`. Empty if it can run.
+///
+/// @example
+/// ```ts
+/// import { checkAgent } from "pi-subagent-native";
+///
+/// for (const { message } of checkAgent("---\nname: scout\ntools: gerp\n---\nLook.")) console.error(message);
+/// ```
+#[napi(catch_unwind, ts_return_type = "Array<Diagnostic>")]
+pub fn check_agent(text: String) -> napi::Result<Json> {
+    Json::new(&agents::check_program_agent(&text))
+}
+
+/// Returns the reason why a value is not a schema of results. `null` for a schema.
+///
+/// @example
+/// ```ts
+/// import { checkSchema } from "pi-subagent-native";
+///
+/// console.log(checkSchema({ type: "object", properties: { files: { type: "array" } } }) ?? "a schema");
+/// ```
+#[napi(catch_unwind)]
+pub fn check_schema(schema: Value) -> Option<String> {
+    agents::OutputSchema::new(schema).err().map(|error| error.to_string())
+}
+
 /// Describes the tools to register. Equal files and options give equal bytes, so that prompt caches stay valid.
 ///
 /// @example

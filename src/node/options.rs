@@ -74,6 +74,12 @@ pub struct SurfaceOptions {
     /// @default []
     #[napi(ts_type = "Array<TakenName>")]
     pub taken_names: Option<Parsed<Vec<TakenName>>>,
+    /// The texts of the agents that the program defines itself, in the form of agent files. They win over files.
+    /// @default []
+    pub agents: Option<Vec<String>>,
+    /// The account of a group of runs whose cost counts together, in place of the conversation's: `sessionBudget`
+    /// limits it.
+    pub account: Option<String>,
     /// The skills of the hosting pi. Absent: unknown, and agents that name skills get none.
     #[napi(ts_type = "Array<HostSkill>")]
     pub skills: Option<Parsed<Vec<HostSkill>>>,
@@ -340,6 +346,8 @@ impl SurfaceOptions {
             session_keys: self.session_keys.map(|Parsed(keys)| keys).unwrap_or_default(),
             taken_names: self.taken_names.map(|Parsed(names)| names).unwrap_or_default(),
             skills: self.skills.map(|Parsed(skills)| skills),
+            agents: self.agents.unwrap_or_default(),
+            account: self.account,
         };
         (cwd, context_now(self.agent_dir, self.env, self.config, self.pi_command, host))
     }
