@@ -1,4 +1,4 @@
-/* The types of values that cross the border as JSON. `index.d.ts` begins with them; NAPI-RS generates the rest of it. */
+/* The types of values that cross the border as JSON. `native.d.ts` begins with them; NAPI-RS generates the rest of it. */
 /* eslint-disable */
 
 /** The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it. */
@@ -686,7 +686,7 @@ export interface SpawnableAgent {
   /** One line of at most 200 characters. */
   description: string
   /** The source of its definition. */
-  source: "builtin" | "user" | "project"
+  source: "builtin" | "user" | "project" | "program"
   /** True when the definition allows only reading. */
   readonly: boolean
   /** True if its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that. */
@@ -857,7 +857,7 @@ export interface AgentInfo {
   /** One line of at most 1000 characters. */
   description: string
   /** A nearer source wins: `project` over `user` over `builtin`. */
-  source: "builtin" | "user" | "project"
+  source: "builtin" | "user" | "project" | "program"
   /** The file that defines it; absent for builtins. */
   path?: string
   /** True when the definition allows only reading. */
@@ -903,11 +903,11 @@ export interface ShadowedAgent {
   /** The name both have. */
   name: string
   /** The source of the hidden one. */
-  source: "builtin" | "user" | "project"
+  source: "builtin" | "user" | "project" | "program"
   /** The file that defines it; absent for builtins. */
   path?: string
   /** The source of the effective definition. */
-  by: "builtin" | "user" | "project"
+  by: "builtin" | "user" | "project" | "program"
 }
 
 /** A problem in a file, for the person who wrote it. */
@@ -1232,6 +1232,16 @@ export interface TruncatedOutput {
   totalBytes: number
 }
 
+/** Limits of the spending of one run. */
+export interface RunBudget {
+  /** In US dollars, by pi's price list. */
+  maxCost?: number
+  /** Tokens of all kinds together. */
+  maxTokens?: number
+  /** Assistant messages. */
+  maxTurns?: number
+}
+
 /** One of several tasks. */
 export interface TaskOptions {
   /** The agent's name. */
@@ -1328,7 +1338,7 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
  *
  * @example
  * ```ts
- * import { openBackground } from "pi-subagent-native";
+ * import { openBackground } from "pi-subagent-native/extension";
  *
  * const options = { cwd: process.cwd(), sessionId: "session-1", delivered: [] };
  * const session = openBackground(options, ({ notices = [] }) => {
@@ -1361,7 +1371,7 @@ export declare class BackgroundSession {
    *
    * @example
    * ```ts
-   * import { openBackground } from "pi-subagent-native";
+   * import { openBackground } from "pi-subagent-native/extension";
    *
    * const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
    * const { status, error } = await session.continueRun("1a2b3c4d", "Now fix it.");
@@ -1404,7 +1414,7 @@ export declare class BackgroundSession {
    *
    * @example
    * ```ts
-   * import { openBackground } from "pi-subagent-native";
+   * import { openBackground } from "pi-subagent-native/extension";
    *
    * const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, ({ deliveries }) => {
    * 	for (const { runId, question } of deliveries?.questions ?? []) {
@@ -1436,7 +1446,7 @@ export declare class BackgroundSession {
  *
  * @example
  * ```ts
- * import { CallCard, Palette } from "pi-subagent-native";
+ * import { CallCard, Palette } from "pi-subagent-native/extension";
  *
  * const palette = new Palette("{}");
  * const card = new CallCard("subagent");
@@ -1473,7 +1483,7 @@ export declare class CallCard {
  *
  * @example
  * ```ts
- * import { DeliveryDispatcher } from "pi-subagent-native";
+ * import { DeliveryDispatcher } from "pi-subagent-native/extension";
  *
  * const session = ["delivery-1"];
  * const dispatcher = new DeliveryDispatcher(true, session);
@@ -1533,7 +1543,7 @@ export declare class DeliveryDispatcher {
  *
  * @example
  * ```ts
- * import { bootEarly } from "pi-subagent-native";
+ * import { bootEarly } from "pi-subagent-native/extension";
  *
  * const early = bootEarly({ tool: "subagent", callId: "call-1", cwd: process.cwd() });
  * early.push('{"agent":"explorer",');
@@ -1556,7 +1566,7 @@ export declare class EarlyCall {
  *
  * @example
  * ```ts
- * import { EarlyCalls } from "pi-subagent-native";
+ * import { EarlyCalls } from "pi-subagent-native/extension";
  *
  * const calls = new EarlyCalls();
  * const call = { contentIndex: 0, name: "subagent", id: "call-1" };
@@ -1592,11 +1602,32 @@ export declare class EarlyCalls {
 }
 
 /**
+ * Collects the event stream of `pi --mode json` as it arrives, in at most 3 MiB of memory.
+ *
+ * @example
+ * ```ts
+ * import { OutputCollector } from "pi-subagent-native/extension";
+ *
+ * const collector = new OutputCollector();
+ * for await (const piece of process.stdin) collector.push(piece);
+ * console.log((await collector.finish()).output);
+ * ```
+ */
+export declare class OutputCollector {
+  /** Creates a collector that has read nothing. */
+  constructor()
+  /** Takes the next piece, which may end anywhere. */
+  push(piece: string | Uint8Array): void
+  /** Resolves with what has arrived, and starts anew. */
+  finish(): Promise<CollectedOutput>
+}
+
+/**
  * The styles of one theme. Make one per theme, and draw everything with it.
  *
  * @example
  * ```ts
- * import { Palette } from "pi-subagent-native";
+ * import { Palette } from "pi-subagent-native/extension";
  *
  * const styles = { colors: { accent: ["\u001b[36m", "\u001b[39m"] }, bold: ["\u001b[1m", "\u001b[22m"] };
  * console.log(new Palette(JSON.stringify({ ...styles, expandKey: "ctrl+o" })));
@@ -1616,7 +1647,7 @@ export declare class Palette {
  *
  * @example
  * ```ts
- * import { Palette, Panel, panelKeys } from "pi-subagent-native";
+ * import { Palette, Panel, panelKeys } from "pi-subagent-native/extension";
  *
  * const panel = new Panel(true);
  * panel.setRuns("[]", [], Date.now());
@@ -1656,7 +1687,7 @@ export declare class Panel {
  *
  * @example
  * ```ts
- * import { Palette, QuestionScreen } from "pi-subagent-native";
+ * import { Palette, QuestionScreen } from "pi-subagent-native/extension";
  *
  * const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);
  * const named = { up: "up", down: "down", pageUp: "pageUp", pageDown: "pageDown" };
@@ -1685,7 +1716,7 @@ export declare class QuestionScreen {
  *
  * @example
  * ```ts
- * import { startRun } from "pi-subagent-native";
+ * import { startRun } from "pi-subagent-native/extension";
  *
  * const handle = startRun({ agent: "explorer", task: "Find the entry point.", cwd: process.cwd() });
  * const timer = setTimeout(() => handle.abort("took too long"), 60_000);
@@ -1731,7 +1762,7 @@ export declare class RunHandle {
  *
  * @example
  * ```ts
- * import { openBackground } from "pi-subagent-native";
+ * import { openBackground } from "pi-subagent-native/extension";
  *
  * const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
  * const call = session.useTool("sessions_send", { sessionKey: "1a2b3c4d", message: "Go on.", timeoutSeconds: 60 });
@@ -1777,7 +1808,7 @@ export interface BackgroundOptions {
  *
  * @example
  * ```ts
- * import { bootEarly, startRun } from "pi-subagent-native";
+ * import { bootEarly, startRun } from "pi-subagent-native/extension";
  *
  * const place = { cwd: process.cwd(), callId: "call-1" };
  * const early = bootEarly({ ...place, tool: "subagent" });
@@ -1827,6 +1858,34 @@ export interface ChainOptions {
   aborted?: boolean
 }
 
+/**
+ * Returns the mistakes in the text of an agent, as a program gives it in `agents`. Empty if it can run.
+ *
+ * @example
+ * ```ts
+ * import { checkAgent } from "pi-subagent-native/extension";
+ *
+ * for (const { message } of checkAgent("---
+name: scout
+tools: gerp
+---
+Look.")) console.error(message);
+ * ```
+ */
+export declare function checkAgent(text: string): Array<Diagnostic>
+
+/**
+ * Returns the reason why a value is not a schema of results. `null` for a schema.
+ *
+ * @example
+ * ```ts
+ * import { checkSchema } from "pi-subagent-native/extension";
+ *
+ * console.log(checkSchema({ type: "object", properties: { files: { type: "array" } } }) ?? "a schema");
+ * ```
+ */
+export declare function checkSchema(schema: any): string | null
+
 /** The question that a person wants to answer. */
 export interface ChosenQuestion {
   /** Its id; absent when there is none. */
@@ -1840,7 +1899,7 @@ export interface ChosenQuestion {
  *
  * @example
  * ```ts
- * import { collectOutput } from "pi-subagent-native";
+ * import { collectOutput } from "pi-subagent-native/extension";
  *
  * const { final, counts } = await collectOutput('{"type":"agent_settled"}');
  * console.log(final, counts.events);
@@ -1854,7 +1913,7 @@ export declare function collectOutput(jsonl: string | Uint8Array): Promise<Colle
  *
  * @example
  * ```ts
- * import { collectOutputFile } from "pi-subagent-native";
+ * import { collectOutputFile } from "pi-subagent-native/extension";
  *
  * const { output, usage } = await collectOutputFile("run.jsonl").catch(() => ({ output: "", usage: undefined }));
  * console.log(output, usage?.cost);
@@ -1868,7 +1927,7 @@ export declare function collectOutputFile(path: string): Promise<CollectedOutput
  *
  * @example
  * ```ts
- * import { deliveredIn } from "pi-subagent-native";
+ * import { deliveredIn } from "pi-subagent-native/extension";
  *
  * console.log(deliveredIn("[]").length);
  * ```
@@ -1880,7 +1939,7 @@ export declare function deliveredIn(entries: string): Array<string>
  *
  * @example
  * ```ts
- * import { describeTools } from "pi-subagent-native";
+ * import { describeTools } from "pi-subagent-native/extension";
  *
  * const { register, tools, delegationPolicy = "" } = await describeTools({ cwd: process.cwd() });
  * if (register) for (const { name, parameters } of tools) console.log(name, JSON.stringify(parameters));
@@ -1895,7 +1954,7 @@ export declare function describeTools(options: SurfaceOptions): Promise<ToolSurf
  *
  * @example
  * ```ts
- * import { discoverAgents } from "pi-subagent-native";
+ * import { discoverAgents } from "pi-subagent-native/extension";
  *
  * const { agents, diagnostics } = await discoverAgents({ cwd: process.cwd() });
  * for (const { name, source, tools } of agents) console.log(name, source, tools.join(" "));
@@ -1910,7 +1969,7 @@ export declare function discoverAgents(options: SurfaceOptions): Promise<AgentCa
  *
  * @example
  * ```ts
- * import { doctor } from "pi-subagent-native";
+ * import { doctor } from "pi-subagent-native/extension";
  *
  * const { ok, checks } = await doctor({ cwd: process.cwd() });
  * for (const { status, area, message, hint = "" } of checks) console.log(status, area, message, hint);
@@ -1924,7 +1983,7 @@ export declare function doctor(options: SurfaceOptions): Promise<DoctorReport>
  *
  * @example
  * ```ts
- * import { drawAnnouncement, Palette } from "pi-subagent-native";
+ * import { drawAnnouncement, Palette } from "pi-subagent-native/extension";
  *
  * console.log(drawAnnouncement(new Palette("{}"), 80, "{}", false));
  * ```
@@ -1936,7 +1995,7 @@ export declare function drawAnnouncement(palette: Palette, width: number, detail
  *
  * @example
  * ```ts
- * import { drawQuestionLine, Palette } from "pi-subagent-native";
+ * import { drawQuestionLine, Palette } from "pi-subagent-native/extension";
  *
  * console.log(drawQuestionLine(new Palette("{}"), 40, "explorer asks: Remove it?", "alt+a answers").length);
  * ```
@@ -1948,7 +2007,7 @@ export declare function drawQuestionLine(palette: Palette, width: number, senten
  *
  * @example
  * ```ts
- * import { drawReport, Palette } from "pi-subagent-native";
+ * import { drawReport, Palette } from "pi-subagent-native/extension";
  *
  * const report = { title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" };
  * console.log(drawReport(new Palette("{}"), 80, JSON.stringify(report))?.length);
@@ -1961,7 +2020,7 @@ export declare function drawReport(palette: Palette, width: number, report: stri
  *
  * @example
  * ```ts
- * import { drawText, Palette } from "pi-subagent-native";
+ * import { drawText, Palette } from "pi-subagent-native/extension";
  *
  * console.log(drawText(new Palette("{}"), 20, "dim", "A text of several words").length);
  * ```
@@ -1974,7 +2033,7 @@ export declare function drawText(palette: Palette, width: number, color: string,
  *
  * @example
  * ```ts
- * import { drawWidget, Palette } from "pi-subagent-native";
+ * import { drawWidget, Palette } from "pi-subagent-native/extension";
  *
  * console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
  * ```
@@ -1986,7 +2045,7 @@ export declare function drawWidget(palette: Palette, width: number, live: string
  *
  * @example
  * ```ts
- * import { durationText } from "pi-subagent-native";
+ * import { durationText } from "pi-subagent-native/extension";
  *
  * console.log(durationText(312_000), durationText(3_200, true));
  * ```
@@ -2009,7 +2068,7 @@ export interface EarlyOptions {
  *
  * @example
  * ```ts
- * import { endBackground } from "pi-subagent-native";
+ * import { endBackground } from "pi-subagent-native/extension";
  *
  * console.log((await endBackground()) ?? "no background run was under way");
  * ```
@@ -2022,7 +2081,7 @@ export declare function endBackground(): Promise<string | undefined>
  *
  * @example
  * ```ts
- * import { endSpares, startRun } from "pi-subagent-native";
+ * import { endSpares, startRun } from "pi-subagent-native/extension";
  *
  * const options = { cwd: process.cwd(), agent: "explorer", config: { spare: { count: 1 } } };
  * for (const task of ["List the tests.", "List the docs."]) {
@@ -2040,7 +2099,7 @@ export declare function endSpares(): Promise<void>
  *
  * @example
  * ```ts
- * import { startRun } from "pi-subagent-native";
+ * import { startRun } from "pi-subagent-native/extension";
  *
  * const handle = startRun({ agent: "reviewer", task: "Review the last commit.", cwd: process.cwd() }, undefined, {
  * 	confirm: ({ path }) => path.startsWith(process.cwd()),
@@ -2079,7 +2138,7 @@ export interface HostCallbacks {
  *
  * @example
  * ```ts
- * import { hostRun } from "pi-subagent-native";
+ * import { hostRun } from "pi-subagent-native/extension";
  *
  * await hostRun();
  * ```
@@ -2092,7 +2151,7 @@ export declare function hostRun(): Promise<void>
  *
  * @example
  * ```ts
- * import { inspectOutput } from "pi-subagent-native";
+ * import { inspectOutput } from "pi-subagent-native/extension";
  *
  * const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
  * for (const { rule, what, ranges } of found) console.log(rule, what, ranges[0]?.start);
@@ -2105,7 +2164,7 @@ export declare function inspectOutput(text: string, options?: SanitizeOptions | 
  *
  * @example
  * ```ts
- * import { listSpawnable } from "pi-subagent-native";
+ * import { listSpawnable } from "pi-subagent-native/extension";
  *
  * const { agents, defaultAgent } = await listSpawnable({ cwd: process.cwd() });
  * for (const { id, description } of agents) console.log(id === defaultAgent ? "*" : " ", id, description);
@@ -2119,7 +2178,7 @@ export declare function listSpawnable(options: SpawnableOptions): Promise<Spawna
  *
  * @example
  * ```ts
- * import { loadConfig } from "pi-subagent-native";
+ * import { loadConfig } from "pi-subagent-native/extension";
  *
  * const { values, diagnostics, broken } = await loadConfig({ cwd: process.cwd() });
  * console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
@@ -2142,7 +2201,7 @@ export interface MarkStyle {
  *
  * @example
  * ```ts
- * import { markStyles } from "pi-subagent-native";
+ * import { markStyles } from "pi-subagent-native/extension";
  *
  * for (const { name, sign, color } of markStyles()) console.log(name, sign, color);
  * ```
@@ -2157,7 +2216,7 @@ export declare function markStyles(): Array<MarkStyle>
  *
  * @example
  * ```ts
- * import { openBackground } from "pi-subagent-native";
+ * import { openBackground } from "pi-subagent-native/extension";
  *
  * const delivered: string[] = [];
  * const options = { cwd: process.cwd(), sessionId: "session-1", delivered };
@@ -2194,7 +2253,7 @@ export interface OutputLimits {
  *
  * @example
  * ```ts
- * import { paletteColors } from "pi-subagent-native";
+ * import { paletteColors } from "pi-subagent-native/extension";
  *
  * console.log(paletteColors().join());
  * ```
@@ -2218,7 +2277,7 @@ export interface PanelKey {
  *
  * @example
  * ```ts
- * import { panelKeys } from "pi-subagent-native";
+ * import { panelKeys } from "pi-subagent-native/extension";
  *
  * for (const { action, own, description } of panelKeys()) console.log(action, own.join(" "), description);
  * ```
@@ -2277,7 +2336,7 @@ export interface ParallelOptions {
  *
  * @example
  * ```ts
- * import { prepareArguments } from "pi-subagent-native";
+ * import { prepareArguments } from "pi-subagent-native/extension";
  *
  * const sent = JSON.stringify({ subagent_type: "explorer", prompt: "List the tests.", cwd: "" });
  * const { arguments: prepared, problem } = prepareArguments("subagent", sent);
@@ -2310,7 +2369,7 @@ export interface QuestionKeyNames {
  *
  * @example
  * ```ts
- * import { questionToAnswer } from "pi-subagent-native";
+ * import { questionToAnswer } from "pi-subagent-native/extension";
  *
  * const waiting = [{ id: 7, runId: "1a2b3c4d", agent: "explorer" }];
  * console.log(questionToAnswer("answer explorer", waiting)?.id);
@@ -2341,6 +2400,13 @@ export interface RunOptions {
    * over the agent's. At most 16 KiB.
    */
   outputSchema?: Record<string, unknown>
+  /** The time limit of the run, in milliseconds. A shorter one of the agent still applies. */
+  timeoutMs?: number
+  /**
+   * The budget of the run: `maxCost` in USD, `maxTokens` and `maxTurns`. Stricter limits of the agent or the configuration
+   * still apply.
+   */
+  budget?: RunBudget
   /**
    * The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an
    * `outputSchema`.
@@ -2415,7 +2481,7 @@ export interface SanitizeOptions {
  *
  * @example
  * ```ts
- * import { sanitizeOutput } from "pi-subagent-native";
+ * import { sanitizeOutput } from "pi-subagent-native/extension";
  *
  * console.log(await sanitizeOutput("token: correct-horse", { secrets: ["correct-horse"] }));
  * ```
@@ -2427,7 +2493,7 @@ export declare function sanitizeOutput(text: string, options?: SanitizeOptions |
  *
  * @example
  * ```ts
- * import { sentenceReport } from "pi-subagent-native";
+ * import { sentenceReport } from "pi-subagent-native/extension";
  *
  * console.log(sentenceReport("info", "There is no question").text);
  * ```
@@ -2480,7 +2546,7 @@ export interface SpawnOptions {
  *
  * @example
  * ```ts
- * import { spawnSession } from "pi-subagent-native";
+ * import { spawnSession } from "pi-subagent-native/extension";
  *
  * const { status, runId, error } = await spawnSession({
  * 	cwd: process.cwd(),
@@ -2499,7 +2565,7 @@ export declare function spawnSession(options: SpawnOptions, host?: HostCallbacks
  *
  * @example
  * ```ts
- * import { startChain } from "pi-subagent-native";
+ * import { startChain } from "pi-subagent-native/extension";
  *
  * const handle = startChain({
  * 	cwd: process.cwd(),
@@ -2521,7 +2587,7 @@ export declare function startChain(options: ChainOptions, onUpdate?: (update: To
  *
  * @example
  * ```ts
- * import { startParallel } from "pi-subagent-native";
+ * import { startParallel } from "pi-subagent-native/extension";
  *
  * const handle = startParallel({
  * 	cwd: process.cwd(),
@@ -2548,7 +2614,7 @@ export declare function startParallel(options: ParallelOptions, onUpdate?: (upda
  *
  * @example
  * ```ts
- * import { startRun } from "pi-subagent-native";
+ * import { startRun } from "pi-subagent-native/extension";
  *
  * const handle = startRun(
  * 	{ agent: "explorer", task: "Which file parses the configuration?", cwd: process.cwd() },
@@ -2566,7 +2632,7 @@ export declare function startRun(options: RunOptions, onUpdate?: (update: ToolRe
  *
  * @example
  * ```ts
- * import { stateLabel } from "pi-subagent-native";
+ * import { stateLabel } from "pi-subagent-native/extension";
  *
  * const { mark, word, note = word } = stateLabel({ state: "queued", position: 3 });
  * console.log(mark, note);
@@ -2648,6 +2714,16 @@ export interface SurfaceOptions {
    * @default []
    */
   takenNames?: Array<TakenName>
+  /**
+   * The texts of the agents that the program defines itself, in the form of agent files. They win over files.
+   * @default []
+   */
+  agents?: Array<string>
+  /**
+   * The account of a group of runs whose cost counts together, in place of the conversation's: `sessionBudget`
+   * limits it.
+   */
+  account?: string
   /** The skills of the hosting pi. Absent: unknown, and agents that name skills get none. */
   skills?: Array<HostSkill>
   /** Values laid over the configuration files: the object under `subagents`. */
@@ -2671,7 +2747,7 @@ export interface SurfaceOptions {
  *
  * @example
  * ```ts
- * import { takenNameNotices } from "pi-subagent-native";
+ * import { takenNameNotices } from "pi-subagent-native/extension";
  *
  * const takenNames = [{ kind: "tool" as const, name: "subagent", path: "/home/user/other.ts" }];
  * for (const notice of takenNameNotices({ cwd: process.cwd(), takenNames })) console.error(notice);
@@ -2684,7 +2760,7 @@ export declare function takenNameNotices(options: SurfaceOptions): Array<string>
  *
  * @example
  * ```ts
- * import { textWidth } from "pi-subagent-native";
+ * import { textWidth } from "pi-subagent-native/extension";
  *
  * console.log(textWidth("世界"));
  * ```
@@ -2697,7 +2773,7 @@ export declare function textWidth(text: string): number
  *
  * @example
  * ```ts
- * import { toolCallLine } from "pi-subagent-native";
+ * import { toolCallLine } from "pi-subagent-native/extension";
  *
  * console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));
  * ```
@@ -2723,7 +2799,7 @@ export interface TranscriptOptions {
  *
  * @example
  * ```ts
- * import { truncateHead } from "pi-subagent-native";
+ * import { truncateHead } from "pi-subagent-native/extension";
  *
  * const versions = JSON.stringify(process.versions, null, 1);
  * const { text, keptLines, totalLines } = await truncateHead(versions, { maxLines: 9 });
@@ -2737,7 +2813,7 @@ export declare function truncateHead(text: string, limits?: OutputLimits | undef
  *
  * @example
  * ```ts
- * import { truncateOutput } from "pi-subagent-native";
+ * import { truncateOutput } from "pi-subagent-native/extension";
  *
  * const limits = { maxBytes: 1024, fullText: "words.txt" };
  * const { text, truncated } = await truncateOutput("word ".repeat(5000), limits);
@@ -2751,7 +2827,7 @@ export declare function truncateOutput(text: string, limits?: OutputLimits | und
  *
  * @example
  * ```ts
- * import { truncateTail } from "pi-subagent-native";
+ * import { truncateTail } from "pi-subagent-native/extension";
  *
  * const { text, keptBytes, totalBytes } = await truncateTail("word ".repeat(5000), { maxBytes: 1024 });
  * console.log(text, keptBytes, totalBytes);
@@ -2764,7 +2840,7 @@ export declare function truncateTail(text: string, limits?: OutputLimits | undef
  *
  * @example
  * ```ts
- * import { usageText } from "pi-subagent-native";
+ * import { usageText } from "pi-subagent-native/extension";
  *
  * const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
  * const { turns = "", tokens = "", cost = "" } = usageText([usage]);

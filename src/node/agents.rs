@@ -19,7 +19,7 @@ use agents::{Tool, ToolSurface, config};
 ///
 /// @example
 /// ```ts
-/// import { discoverAgents } from "pi-subagent-native";
+/// import { discoverAgents } from "pi-subagent-native/extension";
 ///
 /// const { agents, diagnostics } = await discoverAgents({ cwd: process.cwd() });
 /// for (const { name, source, tools } of agents) console.log(name, source, tools.join(" "));
@@ -45,7 +45,7 @@ pub fn discover_agents(env: Env, options: SurfaceOptions) -> napi::Result<Promis
 ///
 /// @example
 /// ```ts
-/// import { loadConfig } from "pi-subagent-native";
+/// import { loadConfig } from "pi-subagent-native/extension";
 ///
 /// const { values, diagnostics, broken } = await loadConfig({ cwd: process.cwd() });
 /// console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
@@ -69,9 +69,11 @@ pub fn load_config(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw
 ///
 /// @example
 /// ```ts
-/// import { checkAgent } from "pi-subagent-native";
+/// import os from "node:os";
+/// import { checkAgent } from "pi-subagent-native/extension";
 ///
-/// for (const { message } of checkAgent("---\nname: scout\ntools: gerp\n---\nLook.")) console.error(message);
+/// const lines = ["---", "name: scout", "tools: gerp", "---", "Look."];
+/// for (const { message } of checkAgent(lines.join(os.EOL))) console.error(message);
 /// ```
 #[napi(catch_unwind, ts_return_type = "Array<Diagnostic>")]
 pub fn check_agent(text: String) -> napi::Result<Json> {
@@ -82,12 +84,12 @@ pub fn check_agent(text: String) -> napi::Result<Json> {
 ///
 /// @example
 /// ```ts
-/// import { checkSchema } from "pi-subagent-native";
+/// import { checkSchema } from "pi-subagent-native/extension";
 ///
 /// console.log(checkSchema({ type: "object", properties: { files: { type: "array" } } }) ?? "a schema");
 /// ```
 #[napi(catch_unwind)]
-pub fn check_schema(schema: Value) -> Option<String> {
+pub fn check_schema(#[napi(ts_arg_type = "unknown")] schema: Value) -> Option<String> {
     agents::OutputSchema::new(schema).err().map(|error| error.to_string())
 }
 
@@ -95,7 +97,7 @@ pub fn check_schema(schema: Value) -> Option<String> {
 ///
 /// @example
 /// ```ts
-/// import { describeTools } from "pi-subagent-native";
+/// import { describeTools } from "pi-subagent-native/extension";
 ///
 /// const { register, tools, delegationPolicy = "" } = await describeTools({ cwd: process.cwd() });
 /// if (register) for (const { name, parameters } of tools) console.log(name, JSON.stringify(parameters));
@@ -116,7 +118,7 @@ pub fn describe_tools(env: Env, options: SurfaceOptions) -> napi::Result<Promise
 ///
 /// @example
 /// ```ts
-/// import { prepareArguments } from "pi-subagent-native";
+/// import { prepareArguments } from "pi-subagent-native/extension";
 ///
 /// const sent = JSON.stringify({ subagent_type: "explorer", prompt: "List the tests.", cwd: "" });
 /// const { arguments: prepared, problem } = prepareArguments("subagent", sent);

@@ -28,6 +28,9 @@
 #![expect(unreachable_pub, reason = "napi exports what is public, and nothing in Rust reaches it")]
 #![expect(clippy::needless_pass_by_value, reason = "JavaScript hands its strings over")]
 
+/// The macros write the types to this directory of `napi build`. Cargo must expand them again when it is another one.
+const _: Option<&str> = option_env!("NAPI_TYPE_DEF_TMP_FOLDER");
+
 mod agents;
 mod background;
 mod callbacks;

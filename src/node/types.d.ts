@@ -1232,6 +1232,16 @@ export interface TruncatedOutput {
   totalBytes: number
 }
 
+/** Limits of the spending of one run. */
+export interface RunBudget {
+  /** In US dollars, by pi's price list. */
+  maxCost?: number
+  /** Tokens of all kinds together. */
+  maxTokens?: number
+  /** Assistant messages. */
+  maxTurns?: number
+}
+
 /** One of several tasks. */
 export interface TaskOptions {
   /** The agent's name. */

@@ -1,0 +1,566 @@
+/* The package for programs: start agents, follow them, and get their results. */
+
+import type {
+	Answer,
+	ConfirmRequest,
+	Question as NativeQuestion,
+	RunBudget,
+	RunRecord,
+	RunUsage,
+	SanitizeOptions,
+	SingleResult,
+	CollectedOutput,
+	OutputLimits,
+	TranscriptEntry,
+	TruncatedOutput,
+} from "./native.js";
+
+export type { Answer, ConfirmRequest, RunBudget, RunRecord, RunUsage, SanitizeOptions, SingleResult };
+export { collectOutput, sanitizeOutput, startRun, truncateOutput } from "./native.js";
+
+/** Starts one agent on one task. The run has begun when this returns. */
+export interface Run {
+	/**
+	 * Throws an `OptionsError` for a mistake in the options. Every later failure is in the result.
+	 *
+	 * @example
+	 * ```ts
+	 * import { run } from "pi-subagent-native";
+	 *
+	 * const result = await run({ agent: "explorer", task: "Where is the config loaded?" });
+	 * console.log(result.ok ? result.text : result.error.message);
+	 * ```
+	 */
+	<const S extends Schema | undefined = undefined>(options: RunOptions<S>): Task<DataOf<S>>;
+
+	/**
+	 * Runs several tasks at the same time, at most `concurrency` of them. A task that fails does not disturb the others.
+	 *
+	 * @example
+	 * ```ts
+	 * import { run } from "pi-subagent-native";
+	 *
+	 * const reviews = run.parallel(
+	 * 	["src/a.ts", "src/b.ts"].map((file) => ({ agent: "reviewer", task: `Review ${file}.` })),
+	 * 	{ concurrency: 4, budget: { maxCost: 2 }, signal: AbortSignal.timeout(600_000) },
+	 * );
+	 * for await (const { index, result } of reviews) console.log(index, result.ok);
+	 * const inOrder = await reviews;
+	 * console.log(inOrder.length);
+	 * ```
+	 */
+	parallel<const S extends Schema | undefined = undefined>(
+		tasks: readonly RunOptions<S>[],
+		options?: ParallelOptions,
+	): Tasks<DataOf<S>>;
+
+	/**
+	 * Runs steps one after the other. A step is options, or a function that makes them from the result of the step before.
+	 * The first step that fails ends the chain: the results end with it.
+	 *
+	 * @example
+	 * ```ts
+	 * import { run } from "pi-subagent-native";
+	 *
+	 * const results = await run.chain([
+	 * 	{ agent: "explorer", task: "Find the slowest test." },
+	 * 	(found) => ({ agent: "explorer", task: `Explain why it is slow: ${found.text}` }),
+	 * ]);
+	 * console.log(results.at(-1)?.ok);
+	 * ```
+	 */
+	chain<const S extends Schema | undefined = undefined>(
+		steps: Steps<S>,
+		options?: GroupOptions,
+	): Tasks<DataOf<S>>;
+}
+
+export declare const run: Run;
+
+/** The steps of a chain, of which the first one is options. */
+export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptions<S>, ...(RunOptions<S> | Step<S>)[]];
+
+/** Makes a step of a chain from the result of the step before. */
+export type Step<S extends Schema | undefined = undefined> = (before: Success<DataOf<S>>) => RunOptions<S>;
+
+/** The place and the pi of a run. */
+export interface Place {
+	/**
+	 * The directory the child works in. It also decides which project agents and which configuration there are.
+	 * @default process.cwd()
+	 */
+	cwd?: string | undefined;
+	/**
+	 * pi's directory for agents, settings and sessions.
+	 * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
+	 */
+	agentDir?: string | undefined;
+	/** Variables added to a child's environment, which is otherwise this process's own. */
+	env?: Record<string, string> | undefined;
+	/**
+	 * The command that starts pi, program first.
+	 * @default `pi` from `PATH`
+	 */
+	piCommand?: readonly string[] | undefined;
+	/** Values that replace those of the configuration files: the object under `subagents`. */
+	config?: Record<string, unknown> | undefined;
+}
+
+/** The options of a run. */
+export interface RunOptions<S extends Schema | undefined = undefined> extends Place {
+	/** The name of an agent, or an agent defined here. */
+	agent: string | Agent;
+	/** The task; not blank. The child reads it unchanged. */
+	task: string;
+	/** The shape of `data` in the result: the child has to submit a value of this shape. */
+	schema?: S | undefined;
+	/**
+	 * The model, `provider/id`. It wins over agent and configuration.
+	 * @default the agent's, else the configured one, else pi's own
+	 */
+	model?: string | undefined;
+	/** The thinking level. It wins over agent and configuration. */
+	thinking?: ThinkingLevel | undefined;
+	/** Limits of the spending. Stricter limits of the agent or the configuration still apply. */
+	budget?: RunBudget | undefined;
+	/** The time limit in milliseconds, 1 to 604800000 (a week). A shorter one of the agent still applies. */
+	timeoutMs?: number | undefined;
+	/** Ends the run when it fires. The outcome is `aborted`, and the error names the signal's reason. */
+	signal?: AbortSignal | undefined;
+	/** The conversation of the run. With it the run is stored, can be found again, and can be moved to the background. */
+	sessionId?: string | undefined;
+	/** Answers a question of the child. Without it, and if it throws, the question is cancelled. */
+	onQuestion?: ((question: Question) => Answer | undefined | Promise<Answer | undefined>) | undefined;
+	/**
+	 * Decides whether an agent that a project defines may run. Without it the setting `nonInteractivePolicy` decides; a
+	 * callback that throws refuses the run.
+	 */
+	onConfirm?: ((request: ConfirmRequest) => boolean | Promise<boolean>) | undefined;
+}
+
+/** The levels of thinking, from none to the most. */
+export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+
+/** The options of several runs together. */
+export interface GroupOptions {
+	/** Limits of the spending of all runs together, in US dollars: `maxCost`. */
+	budget?: { maxCost: number } | undefined;
+	/** Ends all runs when it fires, and starts no further ones. */
+	signal?: AbortSignal | undefined;
+}
+
+/** The options of parallel runs. */
+export interface ParallelOptions extends GroupOptions {
+	/**
+	 * The most tasks at the same time, from 1. The setting `maxConcurrent` limits all runs of the process as well.
+	 * @default 8
+	 */
+	concurrency?: number | undefined;
+}
+
+/** A question of a child. */
+export interface Question extends Omit<NativeQuestion, "id" | "forConversation"> {
+	/** Fires when no answer is waited for any more. */
+	signal: AbortSignal;
+}
+
+/** An agent in code. It gets the same checks as an agent file, and wins over files with its name. */
+export interface Agent {
+	/** Its name: letters, digits and hyphens. */
+	name: string;
+	/** Its instructions. */
+	prompt: string;
+	/**
+	 * A line about what it is good for.
+	 * @default its name
+	 */
+	description?: string | undefined;
+	/**
+	 * The names of its tools.
+	 * @default pi's usual tools
+	 */
+	tools?: readonly string[] | undefined;
+	/**
+	 * True if it may only read.
+	 * @default false
+	 */
+	readonly?: boolean | undefined;
+	/** Its model, as pi's `--model` takes it. */
+	model?: string | undefined;
+	/** Its thinking level. */
+	thinking?: ThinkingLevel | undefined;
+	/** A shell command that checks its work. */
+	check?: string | undefined;
+	/** `private`: it works in a tree of its own and leaves a branch. */
+	isolation?: "none" | "auto" | "private" | undefined;
+	/** Further fields of agent files, by their names there. */
+	[field: string]: unknown;
+}
+
+/**
+ * Checks an agent and returns it. Throws an `OptionsError` for a mistake.
+ *
+ * @example
+ * ```ts
+ * import { defineAgent, run } from "pi-subagent-native";
+ *
+ * const scout = defineAgent({
+ * 	name: "scout",
+ * 	prompt: "Answer in one line.",
+ * 	tools: ["read", "grep"],
+ * 	readonly: true,
+ * });
+ * const result = await run({ agent: scout, task: "Which file is the largest?" });
+ * console.log(result.usage.cost);
+ * ```
+ */
+export declare function defineAgent<const A extends Agent>(agent: A): A;
+
+/**
+ * A JSON Schema, as TypeBox makes it too, or a schema of a library with Standard Schema that can write it as JSON Schema: zod
+ * from 4.2, arktype from 2.1.28, valibot with `toStandardJsonSchema`.
+ */
+export type Schema = JsonSchema | StandardSchema;
+
+/** A JSON Schema. */
+export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** What Standard Schema asks of a library, with the JSON Schema of its values. */
+export interface StandardSchema<Output = unknown> {
+	readonly "~standard": {
+		readonly version: 1;
+		readonly vendor: string;
+		readonly validate: (value: unknown) => unknown;
+		readonly types?: { readonly output: Output } | undefined;
+	};
+}
+
+/** The type of a result's `data`: what the library says, or what a JSON Schema in the source says. */
+export type DataOf<S> = [S] extends [undefined]
+	? undefined
+	: S extends { readonly "~standard": { readonly types?: infer Types } }
+		? NonNullable<Types> extends { readonly output: infer Output }
+			? Output
+			: unknown
+		: S extends { static: infer Static }
+			? Static
+			: FromJsonSchema<S>;
+
+/** The type of a JSON Schema's values, as far as `type`, `properties`, `required`, `items`, `enum` and `const` say it. */
+export type FromJsonSchema<S> = S extends { readonly const: infer Value }
+	? Value
+	: S extends { readonly enum: readonly (infer Value)[] }
+		? Value
+		: S extends { readonly type: "object"; readonly properties: infer Fields }
+			? { -readonly [Name in keyof Fields as Name extends RequiredOf<S> ? Name : never]: FromJsonSchema<Fields[Name]> } & {
+					-readonly [Name in keyof Fields as Name extends RequiredOf<S> ? never : Name]?: FromJsonSchema<Fields[Name]>;
+				}
+			: S extends { readonly type: "array"; readonly items: infer Item }
+				? FromJsonSchema<Item>[]
+				: S extends { readonly type: "string" }
+					? string
+					: S extends { readonly type: "number" | "integer" }
+						? number
+						: S extends { readonly type: "boolean" }
+							? boolean
+							: S extends { readonly type: "null" }
+								? null
+								: unknown;
+
+type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
+
+/**
+ * A run. Awaiting it gives the result; iterating gives updates. It is never rejected because of what a child does.
+ *
+ * `await using task = run(…)` ends the run at the end of the block.
+ */
+export interface Task<Data = undefined> extends Promise<Result<Data>>, AsyncIterable<Update<Data>> {
+	/** Eight hexadecimal characters. Until the child has started they may change. */
+	readonly id: string;
+	/** Ends the run. The error of the result names `reason`. Does nothing after the end. */
+	abort(reason?: string): void;
+	/** Sends a message to the child, which reads it before its next turn. False if no child works. */
+	steer(message: string): boolean;
+	/**
+	 * Moves the run to the background of its session (`sessionId`), which gets its result. The task resolves at once, with the
+	 * outcome `background`. Rejects with the reason if the run cannot be moved; it then goes on.
+	 */
+	background(): Promise<BackgroundRun>;
+	/** Ends the run, and waits for its end. */
+	[Symbol.asyncDispose](): Promise<void>;
+}
+
+/** Several runs. Awaiting them gives all results in the order of the tasks; iterating gives each as it ends. */
+export interface Tasks<Data = undefined> extends Promise<Result<Data>[]>, AsyncIterable<Ended<Data>> {
+	/** Ends all runs. Tasks that have not started have the outcome `aborted`. */
+	abort(reason?: string): void;
+	/** Ends all runs, and waits for their end. */
+	[Symbol.asyncDispose](): Promise<void>;
+}
+
+/** The end of one of several runs. */
+export interface Ended<Data = undefined> {
+	/** The position of its task, from 0. */
+	index: number;
+	/** Its result. */
+	result: Result<Data>;
+}
+
+/** A change of a run. A slow reader gets the newest state: texts are joined, and states in between are left out. */
+export type Update<Data = undefined> = UpdateBase &
+	(
+		| { type: "state"; /** The position in the queue, from 1. */ position?: number; /** The run it waits for. */ blockedBy?: string }
+		| {
+				type: "text";
+				/** What the child has said since the last update. */
+				text: string;
+				/** The number of the message that it belongs to, from 1. */
+				message: number;
+		  }
+		| { type: "tool"; /** The tool's name. */ name: string; /** Its arguments. Sanitized, long strings are cut. */ args: Record<string, unknown> }
+		| {
+				type: "retry";
+				/** The number of the repetition, from 1. */
+				attempt: number;
+				/** The time at which it starts, in milliseconds since 1970. */
+				atMs: number;
+				/** The provider's message. */
+				error?: string;
+		  }
+		| { type: "question"; /** The question on one line. */ sentence: string }
+		| { type: "done"; result: Result<Data> }
+	);
+
+/** The fields of every update. */
+export interface UpdateBase {
+	/** The state of the run. */
+	state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended";
+	/** Only in updates of the type `text`. */
+	text?: string;
+	/** Milliseconds since the run got its slot; while it is queued, since the call. */
+	elapsedMs: number;
+	/** Spent so far. */
+	usage: RunUsage;
+}
+
+/** The result of a run. */
+export type Result<Data = undefined> = Success<Data> | Failure;
+
+/** The result of a run that has completed. */
+export interface Success<Data = undefined> extends ResultBase {
+	ok: true;
+	/** The words of the child: its last message, at most 64 KiB. Sanitized. */
+	text: string;
+	/** The value that the child has submitted, if the run had a `schema`. */
+	data: Data;
+	error?: undefined;
+	partial?: undefined;
+}
+
+/** The result of a run that has not completed. */
+export interface Failure extends ResultBase {
+	ok: false;
+	/** What went wrong. */
+	error: RunError;
+	/** The words of the child so far; empty if there are none. */
+	partial: string;
+	text?: undefined;
+	data?: undefined;
+}
+
+/** The fields of every result. */
+export interface ResultBase {
+	/** The outcome. */
+	outcome: SingleResult["outcome"];
+	/** The usage of all attempts. */
+	usage: RunUsage;
+	/** The id by which the session knows the run; absent without a session. */
+	runId?: string;
+	/** Everything else that is known about the run. Absent if it was refused. */
+	details?: SingleResult;
+}
+
+/** Why a run has not completed. */
+export interface RunError {
+	/** Stable; match on this. */
+	code: ErrorCode;
+	/** A sentence for people, which may change between releases. */
+	message: string;
+}
+
+/** The codes of failures. `RESULT_INVALID`: the schema's library has refused the submitted value. */
+export type ErrorCode =
+	| "INVALID_INPUT"
+	| "SUBAGENTS_DISABLED"
+	| "UNKNOWN_AGENT"
+	| "SUBAGENT_DISABLED"
+	| "SUBAGENT_DEPTH_EXCEEDED"
+	| "SUBAGENT_TIMEOUT"
+	| "SUBAGENT_FAILED"
+	| "SUBAGENT_ABORTED"
+	| "SUBAGENT_OVER_BUDGET"
+	| "MOVED_TO_BACKGROUND"
+	| "RESULT_INVALID";
+
+/** A mistake in the options of a call. It is thrown before anything starts. */
+export declare class OptionsError extends TypeError {
+	/** The option, such as `budget.maxCost` or `tasks[3].agent`. */
+	readonly path: string;
+	/** Its value. */
+	readonly value: unknown;
+	/** What was expected. */
+	readonly expected: string;
+}
+
+/** A run that works without its caller. */
+export interface BackgroundRun {
+	/** Eight hexadecimal characters. */
+	runId: string;
+	/** The name of its session, `agent:NAME:subagent:UUID`. */
+	sessionKey: string;
+	/** Notes on options that were skipped. */
+	warnings: string[];
+}
+
+/** The options of a session. */
+export interface SessionOptions extends Place {
+	/** The name of the session, of your choice. Its runs are found under it after a restart of the process. */
+	id: string;
+	/**
+	 * Receives each result once, in this process or in the next one that opens the session. The next message waits until the
+	 * promise has resolved. A message comes again, with the same `id`, only if its callback failed or the process ended before
+	 * that. Without this callback results wait.
+	 */
+	onMessage?: ((message: SessionMessage) => void | Promise<void>) | undefined;
+	/** Receives problems a person must know of, such as a store that cannot be written. */
+	onNotice?: ((notice: string) => void) | undefined;
+	/** As in `RunOptions`. */
+	onQuestion?: RunOptions["onQuestion"] | undefined;
+	/** As in `RunOptions`. */
+	onConfirm?: RunOptions["onConfirm"] | undefined;
+}
+
+/** Results of background runs, or questions that they ask the session. */
+export interface SessionMessage {
+	/** The same if the message comes again. */
+	id: string;
+	/** The runs that have ended. */
+	results: SessionResult[];
+	/** The questions of runs whose agents say `ask: parent`; `send` answers them. */
+	questions: { runId: string; agent: string; question: string; options: string[] }[];
+}
+
+/** The end of a background run. */
+export interface SessionResult {
+	/** Eight hexadecimal characters. */
+	runId: string;
+	/** The run with everything that is known about it. */
+	run: RunRecord;
+	/** True if it has completed. */
+	ok: boolean;
+	/** The words of the child, at most 16 KiB; what it had said so far if it has not completed. */
+	text: string;
+	/** What went wrong. */
+	error?: string;
+}
+
+/** The options of a background run. */
+export interface SpawnOptions extends Pick<RunOptions<Schema>, "task" | "model" | "thinking" | "timeoutMs" | "schema"> {
+	/** The name of an agent. */
+	agent: string;
+	/** A name for people; cut at 80 characters. */
+	label?: string | undefined;
+}
+
+/** Background runs of a program. They go on when the session is closed, and end with the process unless it is configured otherwise. */
+export interface Session {
+	/** Starts a run in the background. Rejects with the reason if it is not accepted. */
+	spawn(options: SpawnOptions): Promise<BackgroundRun>;
+	/** The runs of the session, newest first. */
+	list(): Promise<RunRecord[]>;
+	/** The newest entries of a run's conversation. */
+	history(run: string, options?: { entries?: number; tools?: boolean }): Promise<TranscriptEntry[]>;
+	/** Sends a message to a run that works, or continues one that has ended. */
+	send(run: string, message: string): Promise<BackgroundRun>;
+	/** Ends a run, or all runs of the session. */
+	stop(run?: string): Promise<void>;
+	/** Resolves when no run works and all results have been received. */
+	settled(timeoutMs?: number): Promise<void>;
+	/** Closes the session. Its runs go on; their results wait until it is opened again. */
+	close(): Promise<void>;
+	/** Closes the session. */
+	[Symbol.asyncDispose](): Promise<void>;
+}
+
+/**
+ * Opens a session: its background runs can be started, followed and continued, and their results come to `onMessage`.
+ *
+ * @example
+ * ```ts
+ * import { openSession } from "pi-subagent-native";
+ *
+ * await using session = openSession({
+ * 	id: "my-conversation",
+ * 	onMessage: ({ results }) => {
+ * 		for (const { runId, ok, text } of results) console.log(runId, ok, text);
+ * 	},
+ * });
+ * const { runId } = await session.spawn({ agent: "explorer", task: "Where is the config loaded?" });
+ * await session.settled();
+ * await session.send(runId, "And where is it checked?");
+ * await session.settled();
+ * ```
+ */
+export declare function openSession(options: SessionOptions): Session;
+
+/**
+ * Replaces secrets with placeholders and home directories with `~`, and drops control characters.
+ *
+ * @example
+ * ```ts
+ * import { sanitize } from "pi-subagent-native";
+ *
+ * console.log(await sanitize("token: correct-horse", { secrets: ["correct-horse"] }));
+ * ```
+ */
+export declare function sanitize(text: string, options?: SanitizeOptions): Promise<string>;
+
+/**
+ * Cuts a text to a limit: 50 KiB and 2000 lines, unless `limits` says otherwise.
+ *
+ * @example
+ * ```ts
+ * import { truncate } from "pi-subagent-native";
+ *
+ * const { text, truncated } = await truncate("word ".repeat(5_000), { maxBytes: 1024, keep: "tail" });
+ * console.log(truncated, text);
+ * ```
+ */
+export declare function truncate(text: string, limits?: TruncateOptions): Promise<TruncatedOutput>;
+
+/** The limits of a text: `maxBytes`, `maxLines` and `fullText`, the place of the whole text that the marker names. */
+export interface TruncateOptions extends OutputLimits {
+	/**
+	 * The part that is kept.
+	 * @default "ends"
+	 */
+	keep?: "ends" | "head" | "tail";
+}
+
+/**
+ * Reads the event stream of `pi --mode json`: a text, bytes, pieces of either as they arrive, or a file of any size.
+ *
+ * @example
+ * ```ts
+ * import { spawn } from "node:child_process";
+ * import { collect } from "pi-subagent-native";
+ *
+ * const pi = spawn("pi", ["--mode", "json", "-p", "What is this?"], { stdio: ["ignore", "pipe", "inherit"] });
+ * const { output, usage } = await collect(pi.stdout);
+ * console.log(output, usage.cost);
+ * ```
+ */
+export declare function collect(source: EventSource): Promise<CollectedOutput>;
+
+/** A stream of events: a text, bytes, pieces of either as they arrive, or the path of a file. */
+export type EventSource = string | Uint8Array | AsyncIterable<string | Uint8Array> | { file: string };
