@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { it, type TestContext } from "node:test";
 
-import { openSession, type Session, type SessionMessage, type SessionOptions } from "../../index.js";
+import { openSession, run, type Session, type SessionMessage, type SessionOptions } from "../../index.js";
 import { endBackground } from "../../native.js";
 import type { Scenario } from "./fault.ts";
 import { inTime } from "./scene.ts";
@@ -102,4 +102,29 @@ it("a run is stopped by its id, and an unknown one is named", async (t) => {
 	await assert.rejects(session.stop("ffffffff"), /ffffffff/);
 	await assert.rejects(session.spawn({ agent: "nobody", task: "Look." }), /nobody/);
 	await session.close();
+});
+
+it("a run is moved to the background, and its session gets the result", async (t) => {
+	const { scene, received, open } = stage(t, [{ stream: "So far" }, { await: "{env.HERE}/go" }, { say: " and more." }]);
+	const { cwd, agentDir, env, piCommand, config } = scene.options;
+	const session = open();
+	const task = run({ agent: "explorer", task: "Look.", sessionId: "program", cwd, agentDir, env, piCommand, config });
+	for await (const update of task) if (update.type === "text") break;
+	const { runId } = await task.background();
+	const result = await task;
+	assert.deepEqual([result.ok, result.error?.code, result.runId], [false, "MOVED_TO_BACKGROUND", runId]);
+	scene.open();
+	await inTime(session.settled(), "the result");
+	assert.equal(received[0]?.results[0]?.runId, runId);
+	await session.close();
+});
+
+it("a run without a session cannot be moved, and goes on", async (t) => {
+	const { scene } = stage(t, [{ stream: "So far" }, { await: "{env.HERE}/go" }, { say: " and more." }]);
+	const { cwd, agentDir, env, piCommand, config } = scene.options;
+	const task = run({ agent: "explorer", task: "Look.", cwd, agentDir, env, piCommand, config });
+	for await (const update of task) if (update.type === "text") break;
+	await assert.rejects(task.background(), /session/);
+	scene.open();
+	assert.ok((await inTime(Promise.resolve(task), "the result")).ok);
 });
