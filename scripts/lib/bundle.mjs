@@ -29,11 +29,11 @@ const programTarget = "node20";
  * folder's files as ES modules.
  */
 export const bundleFiles = [
-	programEntry,
 	bundle,
 	`${bundle}.map`,
 	`${folder}/THIRD-PARTY.md`,
 	`${folder}/package.json`,
+	programEntry,
 ];
 
 /** The oldest Node that pi runs on. */
