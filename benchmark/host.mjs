@@ -32,7 +32,7 @@ const restMs = 100;
 const ways = { run: readByAddon, javascript: readByJavaScript, otherProcess: readInOtherProcess };
 const read = ways[way];
 if (!read) throw new Error(`unknown way ${way}; use run, javascript or otherProcess`);
-const addon = way === "run" ? createRequire(import.meta.url)("../index.js") : undefined;
+const addon = way === "run" ? createRequire(import.meta.url)("../native.js") : undefined;
 
 let updates = 0;
 

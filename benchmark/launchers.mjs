@@ -33,7 +33,7 @@ const cwd = join(place, "project");
 for (const path of [agentDir, join(cwd, ".git")]) mkdirSync(path, { recursive: true });
 const gate = join(place, "gate");
 if (spawnSync("mkfifo", [gate]).status !== 0) throw new Error(`cannot create a pipe at ${gate}`);
-const addon = createRequire(import.meta.url)("../index.js");
+const addon = createRequire(import.meta.url)("../native.js");
 
 const piCommand = [engine, "child", gate, String(deltas), "0"];
 const config = {

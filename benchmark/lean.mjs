@@ -17,7 +17,7 @@ import { bootCost } from "./boot-cost.mjs";
 
 const [node = "", script = "", folder = "", rounds = "1", before = "warm"] = argv.slice(2);
 const standIn = fileURLToPath(new URL("booted.mjs", import.meta.url));
-const { startRun } = createRequire(import.meta.url)("../index.js");
+const { startRun } = createRequire(import.meta.url)("../native.js");
 
 const cwd = join(folder, "project");
 /** The user's temporary directory, with pi's cache. A sandboxed child has a directory of its own. */

@@ -41,7 +41,7 @@ const limitMs = 120_000;
 const agentDir = join(mkdtempSync(join(folder, "many-")), "agent");
 const cwd = join(agentDir, "..", "project");
 for (const path of [agentDir, join(cwd, ".git")]) mkdirSync(path, { recursive: true });
-const addon = way === "run" ? createRequire(import.meta.url)("../index.js") : undefined;
+const addon = way === "run" ? createRequire(import.meta.url)("../native.js") : undefined;
 
 let updates = 0;
 

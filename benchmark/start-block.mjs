@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { argv } from "node:process";
 
 const require = createRequire(import.meta.url);
-const addon = require("../index.js");
+const addon = require("../native.js");
 const way = argv[2];
 const megabytes = Number(argv[3]);
 const starts = Number(argv[4]);

@@ -6,7 +6,7 @@
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { KeyId } from "@earendil-works/pi-tui";
-import type { BackgroundEvent, DeliveryMessage, ToolSurfaces } from "../index.js";
+import type { BackgroundEvent, DeliveryMessage, ToolSurfaces } from "../native.js";
 import { type Deliveries, openDeliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
 import { registerAnnouncementRenderer, stopClocks } from "./cards/cards.ts";

@@ -1,4 +1,4 @@
-//! `index.d.ts` spells states, outcomes and codes as literals, which have to match the code.
+//! `native.d.ts` spells states, outcomes and codes as literals, which have to match the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ use supervisor::Supervision;
 
 type Literals<'a> = BTreeSet<&'a str>;
 
-/// Every field of `index.d.ts` whose type is a choice of literals: `Interface.field`, and the literals.
+/// Every field of `native.d.ts` whose type is a choice of literals: `Interface.field`, and the literals.
 fn declared(types: &str) -> BTreeMap<String, Literals<'_>> {
     let mut fields = BTreeMap::new();
     let mut interface = "";
@@ -49,7 +49,7 @@ fn declared(types: &str) -> BTreeMap<String, Literals<'_>> {
 
 #[test]
 fn every_union_in_the_types_matches_the_code() {
-    let types = include_str!("../index.d.ts");
+    let types = include_str!("../native.d.ts");
     let texts = |texts: &'static [&'static str]| texts.iter().copied().collect::<Literals>();
     let states = [TaskState::Waiting]
         .into_iter()

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
 
-import type { ToolResult } from "../../index.js";
+import type { ToolResult } from "../../native.js";
 import { hangs, inTime, isAlive, Scene, shape, single, textOf, until } from "./scene.ts";
 
 const aborted = ["SUBAGENT_FAILED", 130, "aborted", true];

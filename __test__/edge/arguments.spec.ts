@@ -5,7 +5,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
-import * as addon from "../../index.js";
+import * as addon from "../../native.js";
 import { answers, Scene, shape, textOf } from "./scene.ts";
 
 /** Calls with arguments that the types forbid. */
@@ -92,7 +92,7 @@ describe("startRun", () => {
 });
 
 describe("the types of options", () => {
-	const types = readFileSync(join(import.meta.dirname, "../../index.d.ts"), "utf8");
+	const types = readFileSync(join(import.meta.dirname, "../../native.d.ts"), "utf8");
 	/** Returns the names of an interface's own fields. */
 	const fieldsOf = (name: string) => {
 		const [, body = ""] = new RegExp(`^export interface ${name} \\{\n(.*?)^\\}`, "ms").exec(types) ?? [];

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 
-import type { DeliveryMessage, Question } from "../../index.js";
+import type { DeliveryMessage, Question } from "../../native.js";
 import { backgroundScene, Here } from "./conversation.ts";
 import { inTime, until } from "./scene.ts";
 

@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { listSpawnable, type RunRecord } from "../../index.js";
+import { listSpawnable, type RunRecord } from "../../native.js";
 import {
 	announces,
 	archivedOf,

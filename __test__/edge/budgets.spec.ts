@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 
-import { startParallel, type ToolResult } from "../../index.js";
+import { startParallel, type ToolResult } from "../../native.js";
 import { host } from "./host.ts";
 import { inTime, type Scene, shape, single, textOf } from "./scene.ts";
 import { gate, playing, protocols, recordsOf, untilRecorded, updateWith } from "./stand-in.ts";

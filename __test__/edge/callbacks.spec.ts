@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { ConfirmRequest, ToolResult } from "../../index.js";
+import type { ConfirmRequest, ToolResult } from "../../native.js";
 import { slower } from "../support/machine.ts";
 import { host } from "./host.ts";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";

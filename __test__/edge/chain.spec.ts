@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync } from "node:fs";
 import { describe, it } from "node:test";
 
-import type { TaskProgress, ToolResult } from "../../index.js";
+import type { TaskProgress, ToolResult } from "../../native.js";
 import { inTime, type Scene, textOf } from "./scene.ts";
 import {
 	type Around,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { chmodSync } from "node:fs";
 import { describe, it } from "node:test";
 
-import { type RunOptions, startRun } from "../../index.js";
+import { type RunOptions, startRun } from "../../native.js";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 
 /** Writes down its arguments, one a line, and its environment. */

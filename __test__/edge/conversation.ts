@@ -22,7 +22,7 @@ import {
 	type SpawnOptions,
 	type SpawnReceipt,
 	spawnSession,
-} from "../../index.js";
+} from "../../native.js";
 import { markVariable } from "../support/survivors.ts";
 import type { Scenario } from "./fault.ts";
 import { inTime, type Scene, until } from "./scene.ts";

@@ -10,7 +10,7 @@ import { describe, it, type TestContext } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-import { bootEarly, type EarlyCall, type EarlyOptions, type RunOptions } from "../../index.js";
+import { bootEarly, type EarlyCall, type EarlyOptions, type RunOptions } from "../../native.js";
 import { survivors } from "../support/survivors.ts";
 import type { Scenario } from "./fault.ts";
 import { startHost } from "./host.ts";

@@ -1,4 +1,7 @@
-/** The examples in `index.d.ts`: every exported function and class has one, and `tsc` checks it in `types/api.ts`. */
+/**
+ * The examples in `index.d.ts` and `native.d.ts`: every exported function and class has one, and `tsc` checks it in
+ * `types/program.ts` and `types/api.ts`.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -6,20 +9,26 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 const root = join(import.meta.dirname, "..", "..");
-const declarations = readFileSync(join(root, "index.d.ts"), "utf8");
-const checked = squeezed(readFileSync(join(root, "__test__", "types", "api.ts"), "utf8"));
+const pages = [
+	{ types: "index.d.ts", file: "program.ts" },
+	{ types: "native.d.ts", file: "api.ts" },
+];
 
-/** The comment right before an exported function or class, and its name. */
-const exported = /\/\*\*((?:(?!\*\/).)*)\*\/\s*export declare (?:function|class) (\w+)/gs;
+/** The comment right before an exported function or class, and its name. Errors are caught, and have no example. */
+const exported = /\/\*\*((?:(?!\*\/).)*)\*\/\s*export declare (?:function|class) (?!\w*Error\b)(\w+)/gs;
 
-for (const [, comment = "", name = ""] of declarations.matchAll(exported)) {
-	test(`the example of ${name} is checked by tsc`, () => {
-		const [, code = ""] = comment.split("@example")[1]?.split("```") ?? [];
-		const lines = code.split("\n").map((line) => line.replace(/^ \* ?/, ""));
-		assert.equal(lines.shift(), "ts", `${name} has no example`);
-		const statements = lines.filter((line) => !line.startsWith("import "));
-		assert.ok(checked.includes(squeezed(statements.join("\n"))), `add the example of ${name} to types/api.ts`);
-	});
+for (const { types, file } of pages) {
+	const declarations = readFileSync(join(root, types), "utf8");
+	const checked = squeezed(readFileSync(join(root, "__test__", "types", file), "utf8"));
+	for (const [, comment = "", name = ""] of declarations.matchAll(exported)) {
+		test(`the example of ${name} is checked by tsc`, () => {
+			const [, code = ""] = comment.split("@example")[1]?.split("```") ?? [];
+			const lines = code.split("\n").map((line) => line.replace(/^ \* ?/, ""));
+			assert.equal(lines.shift(), "ts", `${name} has no example`);
+			const statements = lines.filter((line) => !line.startsWith("import "));
+			assert.ok(checked.includes(squeezed(statements.join("\n"))), `add the example of ${name} to types/${file}`);
+		});
+	}
 }
 
 /** A text without its indentation and blank lines. */

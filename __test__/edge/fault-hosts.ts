@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-import type { ToolResult } from "../../index.js";
+import type { ToolResult } from "../../native.js";
 import { pathsBelow } from "../support/files.ts";
 import { slower } from "../support/machine.ts";
 import { survivors } from "../support/survivors.ts";
@@ -53,7 +53,7 @@ export const lacksCompiler =
 	!(process.platform === "linux" && slower === 1 && works("cc", "--version")) && "no C compiler for this processor";
 
 /** Returns true if another user could run the addon from here. */
-const addon = fileURLToPath(new URL("../../index.js", import.meta.url));
+const addon = fileURLToPath(new URL("../../native.js", import.meta.url));
 const asNobody: HostOptions = isRoot ? { uid: nobody } : {};
 export const lacksUser =
 	isRoot &&

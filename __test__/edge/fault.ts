@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-import { type RunHandle, type RunOptions, sanitizeOutput, type ToolResult } from "../../index.js";
+import { type RunHandle, type RunOptions, sanitizeOutput, type ToolResult } from "../../native.js";
 import { pathsBelow } from "../support/files.ts";
 import { survivors } from "../support/survivors.ts";
 import type { Played } from "./fault-hosts.ts";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { collectOutput } from "../../index.js";
+import { collectOutput } from "../../native.js";
 import { assertNothingLeft, endAll, markVariable, survivors } from "../support/survivors.ts";
 import { fakePi, type Scenario } from "./fault.ts";
 import { inTime, patienceMs, until } from "./scene.ts";

@@ -7,7 +7,7 @@ import { dirname, isAbsolute, join, relative } from "node:path";
 import { describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { startRun } from "../../index.js";
+import { startRun } from "../../native.js";
 import { host } from "./host.ts";
 import { answers, isOfStore, Scene, shape, single, textOf } from "./scene.ts";
 
@@ -21,7 +21,7 @@ const mayBeNobody =
 	!isRoot ||
 	spawnSync(
 		process.execPath,
-		["-e", `require(${JSON.stringify(fileURLToPath(new URL("../../index.js", import.meta.url)))})`],
+		["-e", `require(${JSON.stringify(fileURLToPath(new URL("../../native.js", import.meta.url)))})`],
 		{
 			uid: nobody,
 			cwd: "/",

@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { describe, it } from "node:test";
 
-import { doctor } from "../../index.js";
+import { doctor } from "../../native.js";
 import { allows, sandboxOf, warden } from "../support/warden.ts";
 import { answers, Scene, shape, single, textOf } from "./scene.ts";
 

@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import { startChain, startParallel, startRun } from "../../index.js";
+import { startChain, startParallel, startRun } from "../../native.js";
 import { backgroundScene, Here, OtherProcess } from "./conversation.ts";
 import { inTime, untilEnded } from "./scene.ts";
 import { gate } from "./stand-in.ts";

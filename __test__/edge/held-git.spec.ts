@@ -16,7 +16,7 @@ import {
 import { dirname } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
-import type { ToolResult } from "../../index.js";
+import type { ToolResult } from "../../native.js";
 import { slower } from "../support/machine.ts";
 import { allows } from "../support/warden.ts";
 import { answers, inTime, patienceMs, Scene, shape, single, textOf, until } from "./scene.ts";

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { it } from "node:test";
 
-import { describeTools, loadConfig } from "../../index.js";
+import { describeTools, loadConfig } from "../../native.js";
 
 /** Far above the time of a bounded read, far below the 40 seconds that it took before. */
 const LIMIT_MS = 5_000;

@@ -8,7 +8,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
-import type { RunRecord } from "../../index.js";
+import type { RunRecord } from "../../native.js";
 import { survivors } from "../support/survivors.ts";
 import { announces, backgroundScene, filesOf, Here, OtherProcess, type Spawn } from "./conversation.ts";
 import { inTime, isAlive, type Scene, until, untilEnded } from "./scene.ts";

@@ -14,7 +14,7 @@ import {
 	type Streaming,
 	startParallel,
 	type ToolResult,
-} from "../../index.js";
+} from "../../native.js";
 import { slower } from "../support/machine.ts";
 import { survivors } from "../support/survivors.ts";
 import { host, startHost } from "./host.ts";

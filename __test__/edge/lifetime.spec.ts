@@ -123,8 +123,8 @@ describe("two copies of the addon", () => {
 		const place = scene.path(name);
 		mkdirSync(place);
 		const binaries = readdirSync(root).filter((file) => file.endsWith(".node"));
-		for (const file of ["index.js", "package.json", ...binaries]) copyFileSync(join(root, file), join(place, file));
-		return join(place, "index.js");
+		for (const file of ["native.js", "package.json", ...binaries]) copyFileSync(join(root, file), join(place, file));
+		return join(place, "native.js");
 	}
 
 	for (const [label, names] of Object.entries({

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, describe, it } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { type CollectedOutput, collectOutput, collectOutputFile } from "../../index.js";
+import { type CollectedOutput, collectOutput, collectOutputFile } from "../../native.js";
 import { host } from "./host.ts";
 import { Scene } from "./scene.ts";
 

@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
 
-import type { RunHandle, RunOptions, SingleResult, ToolResult } from "../../index.js";
+import type { RunHandle, RunOptions, SingleResult, ToolResult } from "../../native.js";
 import { slower } from "../support/machine.ts";
 import { answerOf, type Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf, until } from "./scene.ts";

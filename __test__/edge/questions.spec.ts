@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
-import type { Answer, Question } from "../../index.js";
+import type { Answer, Question } from "../../native.js";
 import { slower } from "../support/machine.ts";
 import { check } from "./fault.ts";
 import { inTime, Scene, shape, single, textOf, until } from "./scene.ts";

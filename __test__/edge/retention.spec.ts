@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
-import { type BackgroundSession, openBackground, type RunRecord, spawnSession } from "../../index.js";
+import { type BackgroundSession, openBackground, type RunRecord, spawnSession } from "../../native.js";
 import { host } from "./host.ts";
 import { patienceMs, type Scene } from "./scene.ts";
 import { playing } from "./stand-in.ts";

@@ -5,7 +5,7 @@ import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
-import type { RunOptions, Streaming, ToolResult } from "../../index.js";
+import type { RunOptions, Streaming, ToolResult } from "../../native.js";
 import { allows } from "../support/warden.ts";
 import type { Scenario } from "./fault.ts";
 import { inTime, type Scene, shape, single, textOf } from "./scene.ts";

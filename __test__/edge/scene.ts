@@ -17,7 +17,7 @@ import { dirname, join, relative } from "node:path";
 import type { TestContext } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { type RunHandle, type RunOptions, type SingleResult, startRun, type ToolResult } from "../../index.js";
+import { type RunHandle, type RunOptions, type SingleResult, startRun, type ToolResult } from "../../native.js";
 import { patienceMs, eventually as until } from "../support/eventually.ts";
 import { assertNothingLeft, markVariable } from "../support/survivors.ts";
 

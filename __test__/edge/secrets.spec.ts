@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { homedir } from "node:os";
 import { describe, it } from "node:test";
 
-import type { RunOptions, ToolResult } from "../../index.js";
+import type { RunOptions, ToolResult } from "../../native.js";
 import { hangs, inTime, Scene, single, textOf } from "./scene.ts";
 
 /** Nothing about it looks like a secret: only who knows it can find it. */

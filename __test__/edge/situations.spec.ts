@@ -8,7 +8,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
-import type { RunOptions } from "../../index.js";
+import type { RunOptions } from "../../native.js";
 import { answers, hangs, Scene, shape, single, textOf } from "./scene.ts";
 
 describe("a run that succeeds", () => {

@@ -22,9 +22,9 @@ const promised = [
 	"describeTools",
 ];
 
-/** @type {typeof import("../../index.js")} */
-const required = createRequire(import.meta.url)("../../index.js");
-const imported = await import("../../index.js");
+/** @type {typeof import("../../native.js")} */
+const required = createRequire(import.meta.url)("../../native.js");
+const imported = await import("../../native.js");
 
 for (const [way, addon] of Object.entries({ require: required, import: imported })) {
 	test(`every documented function exists with ${way}`, () => {
@@ -81,3 +81,42 @@ test("a run answers, updates its host and can be aborted", bounded, async (t) =>
 test("a wrong argument throws, and the host survives", () => {
 	assert.throws(() => required.startRun(/** @type {any} */ ({ task: "look", cwd: "/" })), /agent/);
 });
+
+/** The entry for programs, both ways. */
+const entries = {
+	require: createRequire(import.meta.url)("../../index.js"),
+	import: await import("../../index.js"),
+};
+
+for (const [way, entry] of Object.entries(entries)) {
+	test(`a program starts a run with ${way}`, bounded, async (t) => {
+		const { fakePi, playing } = createRequire(import.meta.url)("../../fake-pi/index.js");
+		const root = mkdtempSync(join(tmpdir(), "psn-edge-"));
+		t.after(() => rmSync(root, { recursive: true, force: true, maxRetries: 5 }));
+		const names = Object.keys(entry).filter((name) => !["default", "module.exports"].includes(name));
+		assert.deepEqual(names.sort(), [
+			"OptionsError",
+			"collect",
+			"collectOutput",
+			"defineAgent",
+			"openSession",
+			"run",
+			"sanitize",
+			"sanitizeOutput",
+			"startRun",
+			"truncate",
+			"truncateOutput",
+		]);
+		const env = playing([{ say: "Done." }]);
+		const result = await entry.run({
+			agent: "explorer",
+			task: "look",
+			cwd: root,
+			agentDir: root,
+			piCommand: fakePi,
+			env,
+		});
+		assert.deepEqual([result.ok, result.text], [true, "Done."]);
+		assert.throws(() => entry.run({ agent: "explorer", tsak: "look" }), entry.OptionsError);
+	});
+}

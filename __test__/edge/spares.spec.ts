@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
 
-import { doctor, endSpares, type RunOptions } from "../../index.js";
+import { doctor, endSpares, type RunOptions } from "../../native.js";
 import { pathsBelow } from "../support/files.ts";
 import { survivors } from "../support/survivors.ts";
 import { allows } from "../support/warden.ts";

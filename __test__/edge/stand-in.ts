@@ -11,7 +11,7 @@ import {
 	startParallel,
 	type TaskOptions,
 	type ToolResult,
-} from "../../index.js";
+} from "../../native.js";
 import { fakePi, type Scenario } from "./fault.ts";
 import { Scene, textOf, until } from "./scene.ts";
 

@@ -5,7 +5,7 @@ import { chmodSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 
-import { describeTools, discoverAgents, doctor, loadConfig, type SurfaceOptions } from "../../index.js";
+import { describeTools, discoverAgents, doctor, loadConfig, type SurfaceOptions } from "../../native.js";
 import { allows } from "../support/warden.ts";
 import { Scene, single } from "./scene.ts";
 

@@ -7,7 +7,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 
-import type { RunOptions } from "../../index.js";
+import type { RunOptions } from "../../native.js";
 import { slower } from "../support/machine.ts";
 import { escapees, kinds } from "../support/tree.ts";
 import { allows, keepsNamespaces, withoutNamespaces } from "../support/warden.ts";

@@ -12,7 +12,7 @@ import {
 	truncateHead,
 	truncateOutput,
 	truncateTail,
-} from "../../index.js";
+} from "../../native.js";
 import { inTime } from "./scene.ts";
 
 const token = "ghp_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789";

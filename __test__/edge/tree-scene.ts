@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { TestContext } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import type { RunOptions, ToolResult } from "../../index.js";
+import type { RunOptions, ToolResult } from "../../native.js";
 import { Tree } from "../support/tree.ts";
 import { type Ended, untilEnded } from "./host.ts";
 import { inTime, Scene, until } from "./scene.ts";

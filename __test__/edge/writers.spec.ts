@@ -6,7 +6,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, symlinkSync, writeFileSyn
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 
-import { doctor } from "../../index.js";
+import { doctor } from "../../native.js";
 import { allows, sandboxOf } from "../support/warden.ts";
 import { Scene, single, textOf, until } from "./scene.ts";
 

@@ -1,7 +1,7 @@
 /** The message that announces, as the addon makes it of runs. */
 
 import type { CustomMessage } from "../../extension/host/pi.ts";
-import type { DeliveryMessage } from "../../index.js";
+import type { DeliveryMessage } from "../../native.js";
 
 const FIELDS = [
 	...(["runId", "sessionKey", "agent", "usage", "label", "task", "status", "outcome", "error", "model"] as const),

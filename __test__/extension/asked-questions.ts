@@ -1,6 +1,6 @@
 /** Questions as the addon asks them. */
 
-import type { Choice, ConfirmRequest, Question } from "../../index.js";
+import type { Choice, ConfirmRequest, Question } from "../../native.js";
 
 const NONE: Choice = { label: "No answer", answer: {} };
 

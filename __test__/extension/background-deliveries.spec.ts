@@ -8,7 +8,7 @@ import { after, afterEach, describe, it } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import type { AgentBeforeSettleEventResult, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { CustomMessage } from "../../extension/host/pi.ts";
-import type { DeliveryMessage } from "../../index.js";
+import type { DeliveryMessage } from "../../native.js";
 import { eventually } from "../support/eventually.ts";
 import { announced } from "./announcement-double.ts";
 import {

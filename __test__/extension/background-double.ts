@@ -3,7 +3,7 @@
 import type { RunRecord } from "../../extension/background/registry.ts";
 import { Background } from "../../extension/background/registry.ts";
 import type { Native } from "../../extension/host/native.ts";
-import type { BackgroundEvent, BackgroundOptions, BackgroundSession, CommandReport, Transcript } from "../../index.js";
+import type { BackgroundEvent, BackgroundOptions, BackgroundSession, CommandReport, Transcript } from "../../native.js";
 
 let made = 0;
 

@@ -3,7 +3,7 @@ import { afterEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
 import { stopClocks } from "../../extension/cards/cards.ts";
 import { plainText } from "../../extension/ui/text.ts";
-import type { RunDetails as CardDetails, DisplayItem, SingleResult, TaskProgress } from "../../index.js";
+import type { RunDetails as CardDetails, DisplayItem, SingleResult, TaskProgress } from "../../native.js";
 import { Card, pass } from "./drawn-card.ts";
 import { USAGE } from "./package-copy.ts";
 

@@ -6,7 +6,7 @@ import { visibleWidth } from "@earendil-works/pi-tui";
 import { announcementLines, stopClocks } from "../../extension/cards/cards.ts";
 import { type AnyTheme, Pen } from "../../extension/ui/pen.ts";
 import { plainText } from "../../extension/ui/text.ts";
-import type { RunDetails as CardDetails } from "../../index.js";
+import type { RunDetails as CardDetails } from "../../native.js";
 import { announcementOf } from "./announcement-double.ts";
 import { Card } from "./drawn-card.ts";
 import { answer, backgroundRun, deliveredEventOf, USAGE } from "./package-copy.ts";

@@ -9,7 +9,7 @@ import type {
 	Streaming as LiveRun,
 	RunDetails,
 	SingleResult,
-} from "../../index.js";
+} from "../../native.js";
 import { Card, pass } from "./drawn-card.ts";
 import { answer, USAGE } from "./package-copy.ts";
 

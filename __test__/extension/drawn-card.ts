@@ -6,7 +6,7 @@ import { renderers } from "../../extension/cards/cards.ts";
 import type { ToolRenderContext } from "../../extension/host/pi.ts";
 import type { Asked } from "../../extension/questions/questions.ts";
 import { plainText } from "../../extension/ui/text.ts";
-import type { RunDetails as CardDetails } from "../../index.js";
+import type { RunDetails as CardDetails } from "../../native.js";
 import { standingIn } from "./standing-in.ts";
 
 const COLOURED = standingIn<Theme>({

@@ -1,6 +1,6 @@
 /** The addon's `EarlyCalls` without children: its decisions are real; boots and ends are only recorded. */
 
-import type { ArrivingCall, CallPiece, EarlyCalls, EarlyOptions } from "../../index.js";
+import type { ArrivingCall, CallPiece, EarlyCalls, EarlyOptions } from "../../native.js";
 
 export interface EarlyObserver {
 	booted(options: EarlyOptions): void;

@@ -8,7 +8,7 @@ import { after, describe, it } from "node:test";
 import { setImmediate as later } from "node:timers/promises";
 import type { Component } from "@earendil-works/pi-tui";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import type { BackgroundEvent, CommandReport } from "../../index.js";
+import type { BackgroundEvent, CommandReport } from "../../native.js";
 import { announced, announcementOf } from "./announcement-double.ts";
 import { hostile, mutated, Random } from "./mutations.ts";
 import { answer, backgroundRun, deliveredEventOf, HostDouble, PackageCopies, USAGE } from "./package-copy.ts";

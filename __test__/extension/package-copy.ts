@@ -34,13 +34,13 @@ import type {
 	ToolResult,
 	ToolSurface,
 	ToolSurfaces,
-} from "../../index.js";
+} from "../../native.js";
 import { bundle } from "../../scripts/lib/bundle.mjs";
 import { packageDir } from "../support/versions.ts";
 import { earlyCallsDouble } from "./early-double.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
-const addon = createRequire(import.meta.url)(packageDir) as typeof import("../../index.js");
+const addon = createRequire(import.meta.url)(packageDir) as typeof import("../../native.js");
 
 function tool(name: string): ToolSurface {
 	const description = `The tool ${name}.`;
@@ -228,7 +228,7 @@ type Called = Pick<
 	| "usageText"
 >;
 
-/** The addon as a test scripts it; the copy's `index.js` hands it out. */
+/** The addon as a test scripts it; the copy's `native.js` hands it out. */
 export class StubAddon implements Called {
 	surfaces: ToolSurfaces = SURFACES;
 	runs: { by: string; options: Started; host: HostCallbacks; aborts: (string | undefined)[] }[] = [];
@@ -569,7 +569,7 @@ export class PackageCopies {
 		rmSync(this.root, { recursive: true, force: true });
 	}
 
-	/** Loads the extension; `brokenAddon` is the text of an `index.js` that cannot be loaded. */
+	/** Loads the extension; `brokenAddon` is the text of an `native.js` that cannot be loaded. */
 	async load(options: { brokenAddon?: string; addon?: StubAddon; host?: HostDouble } = {}): Promise<LoadedExtension> {
 		const folder = join(this.root, String(++this.count));
 		cpSync(join(packageDir, "extensions"), join(folder, "extensions"), { recursive: true });
@@ -578,7 +578,7 @@ export class PackageCopies {
 		const key = `stub-${folder}`;
 		(globalThis as Record<string, unknown>)[key] = addon;
 		writeFileSync(
-			join(folder, "index.js"),
+			join(folder, "native.js"),
 			options.brokenAddon ?? `module.exports = globalThis[${JSON.stringify(key)}];`,
 		);
 		const { default: factory } = (await import(pathToFileURL(module).href)) as { default: (pi: ExtensionAPI) => void };

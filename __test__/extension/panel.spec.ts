@@ -7,7 +7,7 @@ import type { RunRecord } from "../../extension/background/registry.ts";
 import { loadAddon } from "../../extension/host/native.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import { shownOf, widgetLines } from "../../extension/ui/widget.ts";
-import type { Transcript } from "../../index.js";
+import type { Transcript } from "../../native.js";
 import { aRun, BackgroundDouble, endedRun, report } from "./background-double.ts";
 import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
 import { PLAIN } from "./standing-in.ts";

@@ -50,10 +50,10 @@ module.exports = {
 		],
 	}),
 	EarlyCalls: require(${JSON.stringify(join(import.meta.dirname, "early-double.ts"))}).earlyCallsDouble(
-		require(${JSON.stringify(join(packageDir, "index.js"))}).EarlyCalls,
+		require(${JSON.stringify(join(packageDir, "native.js"))}).EarlyCalls,
 		{ booted: ({ callId, tool }) => log("boot", callId, tool), ended: (callId, json) => log("end", callId, json) },
 	),
-	prepareArguments: require(${JSON.stringify(join(packageDir, "index.js"))}).prepareArguments,
+	prepareArguments: require(${JSON.stringify(join(packageDir, "native.js"))}).prepareArguments,
 	startRun: start,
 	startParallel: start,
 	startChain: start,
@@ -150,7 +150,7 @@ for (const version of piVersions) {
 		before(async () => {
 			folder = mkdtempSync(join(tmpdir(), "psn-calls-"));
 			cpSync(join(packageDir, "extensions"), join(folder, "extensions"), { recursive: true });
-			writeFileSync(join(folder, "index.js"), stub);
+			writeFileSync(join(folder, "native.js"), stub);
 			writeFileSync(join(folder, "package.json"), JSON.stringify({ pi: { extensions: [bundle] } }));
 			const script = (steps: Step[]) => (asked: ModelRequest) =>
 				asked.toolAnswers.length > 0 ? [say("Done.")] : steps;

@@ -21,7 +21,7 @@ import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { refreshToken } from "../../extension/host/callbacks.ts";
-import type { SingleResult } from "../../index.js";
+import type { SingleResult } from "../../native.js";
 import {
 	call,
 	delegate,

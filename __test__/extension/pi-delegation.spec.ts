@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import type { RunDetails } from "../../index.js";
+import type { RunDetails } from "../../native.js";
 import {
 	call,
 	childUsage,

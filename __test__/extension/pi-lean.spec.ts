@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { after, before, describe, test } from "node:test";
-import type { SingleResult } from "../../index.js";
+import type { SingleResult } from "../../native.js";
 import {
 	call,
 	delegate,

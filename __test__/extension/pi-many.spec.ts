@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import type { RunDetails } from "../../index.js";
+import type { RunDetails } from "../../native.js";
 import {
 	call,
 	childUsage,

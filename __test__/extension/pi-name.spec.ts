@@ -11,7 +11,7 @@ function install(agentDir: string): void {
 	const folder = join(agentDir, "npm", "node_modules", "pi-subagent-native");
 	mkdirSync(folder, { recursive: true });
 	const addons = readdirSync(packageDir).filter((name) => name.endsWith(".node"));
-	for (const name of ["package.json", "index.js", "extensions", "prompts", ...addons]) {
+	for (const name of ["package.json", "native.js", "extensions", "prompts", ...addons]) {
 		cpSync(join(packageDir, name), join(folder, name), { recursive: true });
 	}
 }

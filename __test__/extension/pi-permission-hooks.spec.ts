@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 
 import { join } from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
 
-import { doctor } from "../../index.js";
+import { doctor } from "../../native.js";
 import {
 	backgroundStage,
 	call,

@@ -26,7 +26,7 @@ const request = delegate({ agent: "explorer", task: "say hello" });
 function packageWithoutAddon(root: string): string {
 	const folder = join(root, "package");
 	mkdirSync(folder);
-	for (const name of ["index.js", "package.json", "extensions", "agents"]) {
+	for (const name of ["native.js", "package.json", "extensions", "agents"]) {
 		cpSync(join(packageDir, name), join(folder, name), { recursive: true });
 	}
 	return folder;

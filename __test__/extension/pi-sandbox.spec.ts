@@ -16,7 +16,7 @@ import {
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
-import type { SingleResult } from "../../index.js";
+import type { SingleResult } from "../../native.js";
 import {
 	call,
 	delegate,

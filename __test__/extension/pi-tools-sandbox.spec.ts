@@ -5,7 +5,7 @@ import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 
-import type { SingleResult } from "../../index.js";
+import type { SingleResult } from "../../native.js";
 import {
 	call,
 	delegate,

@@ -21,7 +21,7 @@ for (const version of piVersions) {
 				const folder = join(world.home, "package");
 				mkdirSync(folder);
 				const addons = readdirSync(packageDir).filter((name) => name.endsWith(".node") || name.endsWith("-warden"));
-				for (const name of ["package.json", "index.js", "extensions", "prompts", ...addons]) {
+				for (const name of ["package.json", "native.js", "extensions", "prompts", ...addons]) {
 					cpSync(join(packageDir, name), join(folder, name), { recursive: true });
 				}
 				const tui = await startTui(world, { args: ["-e", folder], prompt: "Are you there?" });

@@ -6,7 +6,9 @@ import { after, before, describe, test } from "node:test";
 
 import { packageDir, piVersions, type RpcSession, Stage, startRpc } from "../support/pi.ts";
 
-const { describeTools, discoverAgents } = createRequire(import.meta.url)(packageDir) as typeof import("../../index.js");
+const { describeTools, discoverAgents } = createRequire(import.meta.url)(
+	packageDir,
+) as typeof import("../../native.js");
 
 const workflows = ["implement", "implement-and-review", "scout-and-plan"];
 

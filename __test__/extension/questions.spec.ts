@@ -19,7 +19,7 @@ import {
 import { dialogs } from "../../extension/questions/dialogs.ts";
 import { type Presenter, Questions } from "../../extension/questions/questions.ts";
 import { terminalQuestions } from "../../extension/questions/terminal.ts";
-import type { Question } from "../../index.js";
+import type { Question } from "../../native.js";
 import { consent, question } from "./asked-questions.ts";
 import { Card } from "./drawn-card.ts";
 import { KEYS } from "./drawn-panel.ts";

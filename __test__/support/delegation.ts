@@ -9,7 +9,7 @@ import { readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
-import type { RunDetails, SingleResult } from "../../index.js";
+import type { RunDetails, SingleResult } from "../../native.js";
 import type { EventLog, ToolEnd } from "./event-log.ts";
 import { pathsBelow } from "./files.ts";
 import { ModelServer, type Script } from "./model-server.ts";

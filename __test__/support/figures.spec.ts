@@ -168,7 +168,7 @@ const unbound: Record<string, RegExp[]> = {
 	"docs/sandbox.md": [/hold 512 MiB of memory/],
 	"docs/troubleshooting.md": [/more than 1 MiB/, /at most 4 MiB/],
 	"docs/writing.md": [/256 MiB/, /10 ms/],
-	"docs/api.md": [/3 MiB of memory/],
+	"docs/extension-api.md": [/3 MiB of memory/],
 	"CONTRIBUTING.md": [/adds 0\.6 ms/],
 };
 

@@ -113,7 +113,7 @@ test("the package of all platforms contains neither an addon nor a warden", () =
 	const [{ files }] = JSON.parse(runNpm(packageDir, "pack", "--dry-run", "--json"));
 	const names = files.map(({ path }: { path: string }) => path);
 	// The source map names the sources.
-	for (const name of ["index.js", "extension/index.ts", ...bundleFiles]) assert.ok(names.includes(name), name);
+	for (const name of ["native.js", "extension/index.ts", ...bundleFiles]) assert.ok(names.includes(name), name);
 	assert.deepEqual(
 		names.filter((name: string) => name.endsWith(".node") || name.endsWith(wardenName)),
 		[],
@@ -148,9 +148,9 @@ test("every link and picture of a shipped page leads to a shipped file", () => {
 function withoutAddon(name: string, change: string, files: Record<string, string> = {}): string {
 	const place = join(folder, name);
 	mkdirSync(place);
-	cpSync(join(packageDir, "index.js"), join(place, "index.js"));
+	cpSync(join(packageDir, "native.js"), join(place, "native.js"));
 	for (const [file, text] of Object.entries(files)) writeFileSync(join(place, file), text);
-	const program = `${change}; try { require("./index.js") } catch (error) { console.log(error.message) }`;
+	const program = `${change}; try { require("./native.js") } catch (error) { console.log(error.message) }`;
 	return execFileSync(process.execPath, ["-e", program], { cwd: place, encoding: "utf8" }).trim();
 }
 
@@ -196,7 +196,7 @@ test("a program without the addon gets platform, libc and the fix in one line", 
 });
 
 test("the committed loader contains our message", () => {
-	const loader = readFileSync(join(packageDir, "index.js"), "utf8");
+	const loader = readFileSync(join(packageDir, "native.js"), "utf8");
 	assert.equal(withOwnMessage(loader), loader, "the loader is not up to date: run npm run build");
 	assert.throws(() => withOwnMessage("another loader"), /The end of napi's loader has changed/);
 });

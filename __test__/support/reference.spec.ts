@@ -1,4 +1,7 @@
-/** The reference in `docs/api.md` is made of `index.d.ts`. `UPDATE_DOCS=1` writes it. */
+/**
+ * The references in `docs/api-reference.md` and `docs/extension-api.md` are made of `index.d.ts` and `native.d.ts`. `UPDATE_DOCS=1` writes
+ * them.
+ */
 
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -7,8 +10,8 @@ import { test } from "node:test";
 
 import { packageDir } from "./versions.ts";
 
-const path = join(packageDir, "docs/api.md");
 const heading = "## Every function and class\n";
+const table = "| | |\n|---|---|\n";
 
 /** A comment, then its subject, on one line: an export, or, two spaces deep, a member of a class. */
 const described = /\/\*\*((?:(?!\*\/).)*)\*\/\n(export declare (?:function|class) |(?: {2}))([^\n]*)/gs;
@@ -60,24 +63,74 @@ function sentence(comment: string): string {
 	return (/^.*?\.(?=\s|$)/.exec(text)?.[0] ?? text).replaceAll("|", "\\|");
 }
 
-test("the reference names every function, class and method, as index.d.ts does", () => {
-	const page = readFileSync(path, "utf8");
-	const [before = ""] = page.split(heading);
-	const table = rows(readFileSync(join(packageDir, "index.d.ts"), "utf8")).join("\n");
-	const after = "`index.d.ts` has the types, units, limits, and an example of each function and class.";
-	const renewed = `${before}${heading}\n${after}\n\n| | |\n|---|---|\n${table}\n`;
+/** A comment, then a field or method of an interface, one tab deep. */
+const member = /^\t\/\*\*((?:(?!\*\/).)*)\*\/\n\t((?:readonly )?(?:\[Symbol\.)?\w+\]?)(\?)?([^\n]*)/gms;
+
+/** The fields of each exported interface, with their defaults. */
+function interfaces(declarations: string): string {
+	const parts: string[] = [];
+	for (const [, about = "", name = "", body = ""] of declarations.matchAll(
+		/\/\*\*((?:(?!\*\/).)*)\*\/\nexport interface (\w+)[^\n]*\{\n(.*?)^\}/gms,
+	)) {
+		const fields = [...body.matchAll(member)].map(([, comment = "", key = "", isOptional = "", type = ""]) => {
+			const [, fallback] = /@default (.*)/.exec(comment) ?? [];
+			const of = /^[(<]/.test(type.trimStart()) ? `(${parametersOf(type)})` : "";
+			const text = sentences(comment.replace(/@default.*/s, ""));
+			return `| \`${key.replace("readonly ", "")}${isOptional}${of}\` | ${text}${fallback ? ` Default: ${fallback.trim()}` : ""} |`;
+		});
+		if (fields.length > 0) parts.push(`| **${name}** | ${sentences(about)} |`, ...fields);
+	}
+	return parts.join("\n");
+}
+
+/** A comment on one line, without its example. */
+function sentences(comment: string): string {
+	const [text = ""] = comment.split("@example");
+	return text
+		.replace(/\s*\n\s*\* ?/g, " ")
+		.replace(/^\s*\*/, "")
+		.trim()
+		.replaceAll("|", "\\|");
+}
+
+/** The page ends with this reference. */
+function checkPage(page: string, reference: string): void {
+	const path = join(packageDir, page);
+	const text = readFileSync(path, "utf8");
+	const [before = ""] = text.split(heading);
+	const renewed = `${before}${heading}\n${reference}`;
 	if (process.env.UPDATE_DOCS) writeFileSync(path, renewed);
 	else
 		assert.equal(
-			page,
+			text,
 			renewed,
 			"the reference is not up to date: run UPDATE_DOCS=1 node --test __test__/support/reference.spec.ts",
 		);
+}
+
+test("the reference for programs has every function, option and field of index.d.ts", () => {
+	const source = readFileSync(join(packageDir, "index.d.ts"), "utf8");
+	const declarations = source.replace(
+		/\(\n([^()]*?),\n\t+\)/g,
+		(_, list: string) => `(${list.replace(/\s+/g, " ").trim()})`,
+	);
+	const functions = rows(declarations).join("\n");
+	const after = "`index.d.ts` has the types, and an example of each function.";
+	const reference = `${after}\n\n${table}${functions}\n${interfaces(declarations)}\n`;
+	checkPage("docs/api-reference.md", reference);
+	for (const name of ["`defineAgent(agent)`", "`timeoutMs?`", "`steer(message)`", "**Session**"])
+		assert.ok(reference.includes(name), `${name} is not found`);
+});
+
+test("the reference for extensions names every function, class and method, as native.d.ts does", () => {
+	const found = rows(readFileSync(join(packageDir, "native.d.ts"), "utf8")).join("\n");
+	const after = "`native.d.ts` has the types, units, limits, and an example of each function and class.";
+	checkPage("docs/extension-api.md", `${after}\n\n${table}${found}\n`);
 	for (const name of [
 		"startRun(options, onUpdate?, host?)",
 		"RunHandle.abort(reason?)",
 		"new CallCard(tool)",
 		"RunHandle.runId",
 	])
-		assert.ok(table.includes(`\`${name}\``), `${name} is not found`);
+		assert.ok(found.includes(`\`${name}\``), `${name} is not found`);
 });

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
 
-import { describeTools, discoverAgents, loadConfig } from "../../index.js";
+import { describeTools, discoverAgents, loadConfig } from "../../native.js";
 import { packageDir } from "./versions.ts";
 
 const page = readFileSync(join(packageDir, "docs/switching.md"), "utf8");

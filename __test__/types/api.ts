@@ -1,5 +1,7 @@
 /** The types that callers program against. Checked by `tsc` only; nothing here is ever run. */
 
+import os from "node:os";
+
 import {
 	type AgentCatalog,
 	type Answer,
@@ -7,6 +9,8 @@ import {
 	CallCard,
 	type CollectedOutput,
 	type ConfirmRequest,
+	checkAgent,
+	checkSchema,
 	collectOutput,
 	collectOutputFile,
 	DeliveryDispatcher,
@@ -35,6 +39,7 @@ import {
 	listSpawnable,
 	loadConfig,
 	markStyles,
+	OutputCollector,
 	openBackground,
 	Palette,
 	Panel,
@@ -71,7 +76,7 @@ import {
 	truncateOutput,
 	truncateTail,
 	usageText,
-} from "../../index.js";
+} from "../../native.js";
 
 /** Holds when the two types are the same in every respect. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -213,8 +218,20 @@ export async function right(): Promise<void> {
 	void [counts.unknownEvents + counts.invalidLines, final satisfies boolean, partialOutput, lastEventType];
 }
 
-/** The examples of `index.d.ts`, word for word except their imports. */
+/** The examples of `native.d.ts`, word for word except their imports. */
 export const examples = {
+	checkAgent(): void {
+		const lines = ["---", "name: scout", "tools: gerp", "---", "Look."];
+		for (const { message } of checkAgent(lines.join(os.EOL))) console.error(message);
+	},
+	checkSchema(): void {
+		console.log(checkSchema({ type: "object", properties: { files: { type: "array" } } }) ?? "a schema");
+	},
+	async OutputCollector(): Promise<void> {
+		const collector = new OutputCollector();
+		for await (const piece of process.stdin) collector.push(piece);
+		console.log((await collector.finish()).output);
+	},
 	async BackgroundSession(): Promise<void> {
 		const options = { cwd: process.cwd(), sessionId: "session-1", delivered: [] };
 		const session = openBackground(options, ({ notices = [] }) => {

@@ -1,10 +1,11 @@
-/** Runs one agent, and aborts it after a time limit. The text so far is kept. */
+/** Runs one agent with a time limit. What it has said until then is kept. */
 
-import { startRun } from "pi-subagent-native";
+import { run } from "pi-subagent-native";
 
-const run = startRun({ agent: "explorer", task: "Where is the config loaded?", cwd: process.cwd() });
-const timer = setTimeout(() => run.abort("time limit reached"), Number(process.argv[2] ?? 60_000));
-const { details, content } = await run.result();
-clearTimeout(timer);
-console.log(details.results[0]?.outcome);
-console.log(content[0]?.text);
+const result = await run({
+	agent: "explorer",
+	task: "Where is the config loaded?",
+	signal: AbortSignal.timeout(Number(process.argv[2] ?? 60_000)),
+});
+console.log(result.outcome);
+console.log(result.ok ? result.text : `${result.error.message}\n${result.partial}`);

@@ -1,17 +1,15 @@
 /** Requests a result with a given schema. pi validates it before the child may end with it. */
 
-import { startRun } from "pi-subagent-native";
+import { run } from "pi-subagent-native";
 
-const { details } = await startRun({
+const result = await run({
 	agent: "explorer",
 	task: "Which files load the configuration?",
-	cwd: process.cwd(),
-	outputSchema: {
+	schema: {
 		type: "object",
 		properties: { files: { type: "array", items: { type: "string" } } },
 		required: ["files"],
 	},
-}).result();
-
-const [run] = details.results;
-console.log(run?.structured ?? run?.error);
+});
+if (!result.ok) throw new Error(result.error.message);
+for (const file of result.data.files) console.log(file);

@@ -1,11 +1,11 @@
 /** Shows a live run on a web page, with a server-sent event for each update. Exits when the run has ended. */
 
 import { createServer } from "node:http";
-import { startRun } from "pi-subagent-native";
+import { run } from "pi-subagent-native";
 
 const page = `<!doctype html><pre id="said"></pre><script>
 const events = new EventSource("/events");
-events.onmessage = ({ data }) => { said.textContent = JSON.parse(data).text; };
+events.onmessage = ({ data }) => { said.textContent += JSON.parse(data).text ?? ""; };
 events.addEventListener("end", () => events.close());
 </script>`;
 
@@ -15,13 +15,11 @@ const server = createServer(async (request, response) => {
 		return;
 	}
 	response.setHeader("content-type", "text/event-stream");
-	const send = (data: unknown) => response.write(`data: ${JSON.stringify(data)}\n\n`);
-	const run = startRun({ agent: "explorer", task: "Look around.", cwd: process.cwd() }, ({ content, details }) =>
-		send({ text: content[0]?.text, state: details.streaming?.state }),
-	);
-	response.on("close", () => run.abort("the page was closed"));
-	const { content } = await run.result();
-	send({ text: content[0]?.text, state: "ended" });
+	const task = run({ agent: "explorer", task: "Look around." });
+	response.on("close", () => task.abort("the page was closed"));
+	for await (const { type, state, text } of task) {
+		response.write(`data: ${JSON.stringify({ type, state, text })}\n\n`);
+	}
 	response.end("event: end\ndata: {}\n\n");
 	server.close();
 });

@@ -10,7 +10,7 @@ import type {
 	ExtensionAPI,
 	ExtensionContext,
 } from "@earendil-works/pi-coding-agent";
-import type { DeliveryMessage, JoiningMessages } from "../../index.js";
+import type { DeliveryMessage, JoiningMessages } from "../../native.js";
 import { guardedInterval } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
 import { asJson, isObject } from "../host/stored.ts";

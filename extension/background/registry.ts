@@ -3,7 +3,7 @@
  * questions and commands.
  */
 
-import type { BackgroundEvent, BackgroundOptions, BackgroundSession, RunRecord } from "../../index.js";
+import type { BackgroundEvent, BackgroundOptions, BackgroundSession, RunRecord } from "../../native.js";
 import { runGuarded } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
 import { isObject } from "../host/stored.ts";

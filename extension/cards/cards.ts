@@ -2,7 +2,7 @@
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
 import { Box, Spacer, Text } from "@earendil-works/pi-tui";
-import type { CallCard } from "../../index.js";
+import type { CallCard } from "../../native.js";
 import { guardedTimeout } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import type { RenderedMessage, RenderOptions, ToolDefinition, ToolRenderContext } from "../host/pi.ts";

@@ -5,7 +5,7 @@
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { KeyId } from "@earendil-works/pi-tui";
-import type { CommandReport, DeliveryMessage } from "../../index.js";
+import type { CommandReport, DeliveryMessage } from "../../native.js";
 import type { Background } from "../background/registry.ts";
 import { hostCallbacks } from "../host/callbacks.ts";
 import { messageOf } from "../host/guard.ts";

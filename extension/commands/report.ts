@@ -5,7 +5,7 @@
 
 import { writeSync } from "node:fs";
 import type { ExtensionAPI, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { CommandReport, DoctorCheck } from "../../index.js";
+import type { CommandReport, DoctorCheck } from "../../native.js";
 import { loadAddon } from "../host/native.ts";
 import { isObject, isText } from "../host/stored.ts";
 import type { Pen } from "../ui/pen.ts";

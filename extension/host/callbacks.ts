@@ -7,7 +7,7 @@
  */
 
 import type { ExtensionContext, ModelRegistry } from "@earendil-works/pi-coding-agent";
-import type { HostCallbacks, HostModel } from "../../index.js";
+import type { HostCallbacks, HostModel } from "../../native.js";
 import type { Questions } from "../questions/questions.ts";
 import { library } from "./pi.ts";
 import { defined } from "./stored.ts";

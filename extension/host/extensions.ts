@@ -5,7 +5,7 @@
  */
 
 import type { DefaultPackageManager, ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { HostExtension } from "../../index.js";
+import type { HostExtension } from "../../native.js";
 import { isOwnFile, isOwnPrompt } from "./build.ts";
 import type { ModelLookup } from "./callbacks.ts";
 import { library } from "./pi.ts";

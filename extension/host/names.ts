@@ -5,7 +5,7 @@
 
 import { basename } from "node:path";
 import type { ExtensionAPI, SourceInfo } from "@earendil-works/pi-coding-agent";
-import type { TakenName } from "../../index.js";
+import type { TakenName } from "../../native.js";
 import { isOwnFile, isOwnPrompt } from "./build.ts";
 import { ownPrompts } from "./extensions.ts";
 import { defined } from "./stored.ts";

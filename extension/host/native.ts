@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { packageFolder } from "./build.ts";
 import { messageOf } from "./guard.ts";
 
-export type Native = typeof import("../../index.js");
+export type Native = typeof import("../../native.js");
 
 /** The addon, or a message with the problem and its remedy. */
 export type Addon = { native: Native; problem?: undefined } | { native?: undefined; problem: string };
@@ -17,7 +17,7 @@ let loaded: Native | undefined;
 /** Returns the addon. Failures are not cached: after a repair the next call works. */
 export function loadAddon(): Addon {
 	try {
-		loaded ??= createRequire(packageFolder)("./index.js") as Native;
+		loaded ??= createRequire(packageFolder)("./native.js") as Native;
 		return { native: loaded };
 	} catch (error) {
 		return { problem: describe(error) };

@@ -1,7 +1,7 @@
 /** Collects the facts about the host pi that the addon needs. */
 
 import type { ExtensionAPI, ExtensionContext, ModelRegistry } from "@earendil-works/pi-coding-agent";
-import type { HostSkill, HostTool, RunOptions, SessionKey, SurfaceOptions } from "../../index.js";
+import type { HostSkill, HostTool, RunOptions, SessionKey, SurfaceOptions } from "../../native.js";
 import { isOwnFile } from "./build.ts";
 import { extensionOnlyProviders, hostExtensions, onlyNamedExtensions } from "./extensions.ts";
 import { extensionFile, takenNames } from "./names.ts";

@@ -5,7 +5,7 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { Input, type KeybindingsManager, matchesKey, setKeybindings, type TUI } from "@earendil-works/pi-tui";
-import type { BackgroundSession, HostCallbacks, PanelStep } from "../../index.js";
+import type { BackgroundSession, HostCallbacks, PanelStep } from "../../native.js";
 import type { Background } from "../background/registry.ts";
 import { guardedInterval, guardedTimeout, messageOf, reportFailure } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";

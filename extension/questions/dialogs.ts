@@ -1,7 +1,7 @@
 /** Asks questions through pi's dialogs, one at a time, for clients without our terminal overlay. */
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
-import type { Answer } from "../../index.js";
+import type { Answer } from "../../native.js";
 import type { Presenter, Waiting } from "./questions.ts";
 import { isForConversation } from "./questions.ts";
 

@@ -14,7 +14,7 @@ import {
 	matchesKey,
 	type TUI,
 } from "@earendil-works/pi-tui";
-import type { Answer, QuestionScreen } from "../../index.js";
+import type { Answer, QuestionScreen } from "../../native.js";
 import { loadAddon } from "../host/native.ts";
 import { keyName, keyText } from "../ui/keys.ts";
 import { Pen } from "../ui/pen.ts";

@@ -3,7 +3,7 @@
  * them.
  */
 
-import type { Answer, ConfirmRequest, HostCallbacks, Question } from "../../index.js";
+import type { Answer, ConfirmRequest, HostCallbacks, Question } from "../../native.js";
 import { loadAddon } from "../host/native.ts";
 import type { Pen } from "../ui/pen.ts";
 

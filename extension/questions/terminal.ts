@@ -5,7 +5,7 @@
 
 import type { ExtensionUIContext } from "@earendil-works/pi-coding-agent";
 import { isKeyRelease, type OverlayHandle, type TUI } from "@earendil-works/pi-tui";
-import type { Answer } from "../../index.js";
+import type { Answer } from "../../native.js";
 import { guardedInterval, reportFailure } from "../host/guard.ts";
 import { keyName } from "../ui/keys.ts";
 import type { Pen } from "../ui/pen.ts";

@@ -4,7 +4,7 @@
  */
 
 import type { ExtensionAPI, ExtensionContext, MessageUpdateEvent } from "@earendil-works/pi-coding-agent";
-import type { EarlyCalls } from "../../index.js";
+import type { EarlyCalls } from "../../native.js";
 import { isTaken } from "../host/names.ts";
 import { loadAddon } from "../host/native.ts";
 import { placeOptions } from "../host/options.ts";

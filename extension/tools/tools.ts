@@ -16,7 +16,7 @@ import type {
 	ToolResult,
 	ToolSurface,
 	ToolSurfaces,
-} from "../../index.js";
+} from "../../native.js";
 import type { Background } from "../background/registry.ts";
 import { renderers } from "../cards/cards.ts";
 import { hostCallbacks } from "../host/callbacks.ts";

@@ -8,7 +8,7 @@ import {
 	matchesKey,
 	TUI_KEYBINDINGS,
 } from "@earendil-works/pi-tui";
-import type { PanelKey } from "../../index.js";
+import type { PanelKey } from "../../native.js";
 import { loadAddon } from "../host/native.ts";
 
 /** The source of the user's keys: the key bindings that overlays receive, or the context of a renderer since pi 1.x. */

@@ -5,7 +5,7 @@
 
 import type { ThemeColor as Color, Theme } from "@earendil-works/pi-coding-agent";
 import { type Component, wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import type { Palette } from "../../index.js";
+import type { Palette } from "../../native.js";
 import { loadAddon, type Native } from "../host/native.ts";
 import { type KeySource, keyText } from "./keys.ts";
 import { prose } from "./prose.ts";

@@ -14,7 +14,7 @@ const sources = ["Cargo.toml", "Cargo.lock", "src", "agents", "crates", "package
 /** Returns the files that a build writes into the clone: the addon and the two generated files. */
 function products() {
 	const addons = readdirSync(root).filter((name) => name.endsWith(".node"));
-	return ["index.js", "index.d.ts", ...addons.sort()];
+	return ["native.js", "native.d.ts", ...addons.sort()];
 }
 
 /** Builds the addon and its generated loader, unless they match the present sources. */

@@ -1,5 +1,5 @@
 /**
- * Builds the module that pi loads: `extension/` and the parts of pi's terminal library that it uses, in one file whose
+ * Builds the entry for programs, `api/` in one file, and the module that pi loads: `extension/` and the parts of pi's terminal library that it uses, in one file whose
  * imports Node resolves without help. pi compiles every file that imports one of its packages. Its compiler trusts a
  * cache directory below the shared temporary one, and would cost each start of pi more time than the whole extension.
  */
@@ -18,11 +18,23 @@ const folder = "extensions/pi-subagent-native";
 
 export const bundle = `${folder}/index.js`;
 
+/** CommonJS, so that programs can import and require it. */
+const programEntry = "index.js";
+
+/** The oldest Node that programs run on. */
+const programTarget = "node20";
+
 /**
  * The files that a build writes. The licences are for the packages in the module. The `package.json` declares the
  * folder's files as ES modules.
  */
-export const bundleFiles = [bundle, `${bundle}.map`, `${folder}/THIRD-PARTY.md`, `${folder}/package.json`];
+export const bundleFiles = [
+	bundle,
+	`${bundle}.map`,
+	`${folder}/THIRD-PARTY.md`,
+	`${folder}/package.json`,
+	programEntry,
+];
 
 /** The oldest Node that pi runs on. */
 const target = "node22.19";
@@ -38,7 +50,7 @@ const unknownBuild = "0".repeat(16);
 
 /** Builds the module unless it is newer than all of its sources. Tests call it first. */
 export async function freshenBundle() {
-	const sources = ["extension", "package.json", "package-lock.json", "scripts/lib/bundle.mjs"];
+	const sources = ["api", "extension", "package.json", "package-lock.json", "scripts/lib/bundle.mjs"];
 	const newest = sources.reduce((time, path) => newestIn(join(root, path), time), 0);
 	const built = bundleFiles.map((path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0);
 	if (Math.min(...built) < newest) await writeBundle();
@@ -69,8 +81,15 @@ async function generate() {
 		banner: { js: `// pi-subagent-native ${name}. Generated from extension/ by \`npm run build:extension\`.` },
 		define: { BUILD: JSON.stringify(name) },
 	});
+	const program = await built("api/index.ts", {
+		outfile: programEntry,
+		format: "cjs",
+		target: programTarget,
+		banner: { js: `// pi-subagent-native ${version}. Generated from api/ by \`npm run build:extension\`.` },
+	});
 	const id = createHash("sha256").update(code.text).digest("hex").slice(0, unknownBuild.length);
 	return new Map([
+		[programEntry, program.text],
 		[bundle, code.text.replaceAll(name, `${version} ${id}`)],
 		[`${bundle}.map`, `${code.map.trimEnd()}\n`],
 		[`${folder}/THIRD-PARTY.md`, licences(code.files)],
@@ -118,6 +137,8 @@ const onlyWhatNodeResolves = {
 		onResolve({ filter: /.*/ }, async ({ path, importer, kind, resolveDir, pluginData }) => {
 			if (kind === "entry-point" || pluginData === onlyWhatNodeResolves) return undefined;
 			const isRelative = path.startsWith(".");
+			// It finds the addon next to itself.
+			if (path === "../native.js") return { path: "./native.js", external: true };
 			if (!isRelative && !isBuiltin(path) && !bundled.test(path)) {
 				return { errors: [{ text: `${importer} imports ${path}; only types of it may be imported` }] };
 			}

@@ -18,7 +18,7 @@ const maxDiff = 20_000;
  * @throws {SetupProblem}
  */
 export async function checkLoader() {
-	await checkCommitted("The generated loader", ["index.js", "index.d.ts"], "npm run build");
+	await checkCommitted("The generated loader", ["native.js", "native.d.ts"], "npm run build");
 }
 
 /**

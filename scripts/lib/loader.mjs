@@ -1,4 +1,4 @@
-/** Writes the loader's error message for a missing addon. The rest of `index.js` comes from napi. */
+/** Writes the loader's error message for a missing addon. The rest of `native.js` comes from napi. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { root } from "./places.mjs";
 import { SetupProblem } from "./problem.mjs";
 import { writeWhole } from "./stamp.mjs";
 
-const path = join(root, "index.js");
+const path = join(root, "native.js");
 
 /**
  * napi's own end of a search. Its message names neither platform nor libc, and its advice to remove the lock file
@@ -36,7 +36,7 @@ export function writeLoader() {
 export function withOwnMessage(text) {
 	const pattern = [ownPattern, ofNapi].find((pattern) => pattern.test(text));
 	if (!pattern) {
-		const how = "scripts/lib/loader.mjs replaces its error message. Compare index.js, and adapt the pattern.";
+		const how = "scripts/lib/loader.mjs replaces its error message. Compare native.js, and adapt the pattern.";
 		throw new SetupProblem("The end of napi's loader has changed.", how);
 	}
 	return text.replace(pattern, () => ending(readdirSync(join(root, "npm")).sort()));
@@ -60,7 +60,7 @@ if (!nativeBinding) {
 
 /**
  * Returns the error for a missing addon. Its fields let a caller suggest a better remedy. The function is copied into
- * `index.js` as it is, so it uses nothing from outside.
+ * `native.js` as it is, so it uses nothing from outside.
  *
  * @param {{ platform: string, arch: string, versions: { node: string } }} process
  * @param {boolean} isMusl

@@ -19,7 +19,7 @@ use agents::{Tool, ToolSurface, config};
 ///
 /// @example
 /// ```ts
-/// import { discoverAgents } from "pi-subagent-native";
+/// import { discoverAgents } from "pi-subagent-native/extension";
 ///
 /// const { agents, diagnostics } = await discoverAgents({ cwd: process.cwd() });
 /// for (const { name, source, tools } of agents) console.log(name, source, tools.join(" "));
@@ -45,7 +45,7 @@ pub fn discover_agents(env: Env, options: SurfaceOptions) -> napi::Result<Promis
 ///
 /// @example
 /// ```ts
-/// import { loadConfig } from "pi-subagent-native";
+/// import { loadConfig } from "pi-subagent-native/extension";
 ///
 /// const { values, diagnostics, broken } = await loadConfig({ cwd: process.cwd() });
 /// console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
@@ -65,11 +65,39 @@ pub fn load_config(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw
     })
 }
 
+/// Returns the mistakes in the text of an agent, as a program gives it in `agents`. Empty if it can run.
+///
+/// @example
+/// ```ts
+/// import os from "node:os";
+/// import { checkAgent } from "pi-subagent-native/extension";
+///
+/// const lines = ["---", "name: scout", "tools: gerp", "---", "Look."];
+/// for (const { message } of checkAgent(lines.join(os.EOL))) console.error(message);
+/// ```
+#[napi(catch_unwind, ts_return_type = "Array<Diagnostic>")]
+pub fn check_agent(text: String) -> napi::Result<Json> {
+    Json::new(&agents::check_program_agent(&text))
+}
+
+/// Returns the reason why a value is not a schema of results. `null` for a schema.
+///
+/// @example
+/// ```ts
+/// import { checkSchema } from "pi-subagent-native/extension";
+///
+/// console.log(checkSchema({ type: "object", properties: { files: { type: "array" } } }) ?? "a schema");
+/// ```
+#[napi(catch_unwind)]
+pub fn check_schema(#[napi(ts_arg_type = "unknown")] schema: Value) -> Option<String> {
+    agents::OutputSchema::new(schema).err().map(|error| error.to_string())
+}
+
 /// Describes the tools to register. Equal files and options give equal bytes, so that prompt caches stay valid.
 ///
 /// @example
 /// ```ts
-/// import { describeTools } from "pi-subagent-native";
+/// import { describeTools } from "pi-subagent-native/extension";
 ///
 /// const { register, tools, delegationPolicy = "" } = await describeTools({ cwd: process.cwd() });
 /// if (register) for (const { name, parameters } of tools) console.log(name, JSON.stringify(parameters));
@@ -90,7 +118,7 @@ pub fn describe_tools(env: Env, options: SurfaceOptions) -> napi::Result<Promise
 ///
 /// @example
 /// ```ts
-/// import { prepareArguments } from "pi-subagent-native";
+/// import { prepareArguments } from "pi-subagent-native/extension";
 ///
 /// const sent = JSON.stringify({ subagent_type: "explorer", prompt: "List the tests.", cwd: "" });
 /// const { arguments: prepared, problem } = prepareArguments("subagent", sent);

@@ -46,7 +46,7 @@ type Callback<Reply> = ThreadsafeFunction<Json, Either<Promise<Reply>, Reply>, J
 ///
 /// @example
 /// ```ts
-/// import { startRun } from "pi-subagent-native";
+/// import { startRun } from "pi-subagent-native/extension";
 ///
 /// const handle = startRun({ agent: "reviewer", task: "Review the last commit.", cwd: process.cwd() }, undefined, {
 /// 	confirm: ({ path }) => path.startsWith(process.cwd()),

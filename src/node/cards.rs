@@ -29,7 +29,7 @@ impl From<CardExtent> for cards::Extent {
 ///
 /// @example
 /// ```ts
-/// import { CallCard, Palette } from "pi-subagent-native";
+/// import { CallCard, Palette } from "pi-subagent-native/extension";
 ///
 /// const palette = new Palette("{}");
 /// const card = new CallCard("subagent");
@@ -101,7 +101,7 @@ impl CallCard {
 ///
 /// @example
 /// ```ts
-/// import { drawAnnouncement, Palette } from "pi-subagent-native";
+/// import { drawAnnouncement, Palette } from "pi-subagent-native/extension";
 ///
 /// console.log(drawAnnouncement(new Palette("{}"), 80, "{}", false));
 /// ```
@@ -121,7 +121,7 @@ pub fn draw_announcement(
 ///
 /// @example
 /// ```ts
-/// import { drawReport, Palette } from "pi-subagent-native";
+/// import { drawReport, Palette } from "pi-subagent-native/extension";
 ///
 /// const report = { title: "Runs", lines: [{ mark: "ok", text: "one" }], text: "" };
 /// console.log(drawReport(new Palette("{}"), 80, JSON.stringify(report))?.length);

@@ -17,7 +17,7 @@ use crate::doctor;
 ///
 /// @example
 /// ```ts
-/// import { doctor } from "pi-subagent-native";
+/// import { doctor } from "pi-subagent-native/extension";
 ///
 /// const { ok, checks } = await doctor({ cwd: process.cwd() });
 /// for (const { status, area, message, hint = "" } of checks) console.log(status, area, message, hint);
@@ -38,7 +38,7 @@ pub fn doctor(env: Env, options: SurfaceOptions) -> napi::Result<PromiseRaw<'sta
 ///
 /// @example
 /// ```ts
-/// import { takenNameNotices } from "pi-subagent-native";
+/// import { takenNameNotices } from "pi-subagent-native/extension";
 ///
 /// const takenNames = [{ kind: "tool" as const, name: "subagent", path: "/home/user/other.ts" }];
 /// for (const notice of takenNameNotices({ cwd: process.cwd(), takenNames })) console.error(notice);

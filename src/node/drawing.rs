@@ -12,7 +12,7 @@ type Markdown = FnArgs<(String, u32)>;
 ///
 /// @example
 /// ```ts
-/// import { Palette } from "pi-subagent-native";
+/// import { Palette } from "pi-subagent-native/extension";
 ///
 /// const styles = { colors: { accent: ["\u001b[36m", "\u001b[39m"] }, bold: ["\u001b[1m", "\u001b[22m"] };
 /// console.log(new Palette(JSON.stringify({ ...styles, expandKey: "ctrl+o" })));
@@ -53,7 +53,7 @@ impl Palette {
 ///
 /// @example
 /// ```ts
-/// import { paletteColors } from "pi-subagent-native";
+/// import { paletteColors } from "pi-subagent-native/extension";
 ///
 /// console.log(paletteColors().join());
 /// ```
@@ -66,7 +66,7 @@ pub fn palette_colors() -> Vec<&'static str> {
 ///
 /// @example
 /// ```ts
-/// import { textWidth } from "pi-subagent-native";
+/// import { textWidth } from "pi-subagent-native/extension";
 ///
 /// console.log(textWidth("世界"));
 /// ```
@@ -79,7 +79,7 @@ pub fn text_width(text: String) -> u32 {
 ///
 /// @example
 /// ```ts
-/// import { drawText, Palette } from "pi-subagent-native";
+/// import { drawText, Palette } from "pi-subagent-native/extension";
 ///
 /// console.log(drawText(new Palette("{}"), 20, "dim", "A text of several words").length);
 /// ```

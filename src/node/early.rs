@@ -16,7 +16,7 @@ use pi_events::StopReason;
 ///
 /// @example
 /// ```ts
-/// import { bootEarly } from "pi-subagent-native";
+/// import { bootEarly } from "pi-subagent-native/extension";
 ///
 /// const early = bootEarly({ tool: "subagent", callId: "call-1", cwd: process.cwd() });
 /// early.push('{"agent":"explorer",');
@@ -32,7 +32,7 @@ pub struct EarlyCall(orchestrate::EarlyCall);
 ///
 /// @example
 /// ```ts
-/// import { bootEarly, startRun } from "pi-subagent-native";
+/// import { bootEarly, startRun } from "pi-subagent-native/extension";
 ///
 /// const place = { cwd: process.cwd(), callId: "call-1" };
 /// const early = bootEarly({ ...place, tool: "subagent" });
@@ -78,7 +78,7 @@ impl EarlyCall {
 ///
 /// @example
 /// ```ts
-/// import { endSpares, startRun } from "pi-subagent-native";
+/// import { endSpares, startRun } from "pi-subagent-native/extension";
 ///
 /// const options = { cwd: process.cwd(), agent: "explorer", config: { spare: { count: 1 } } };
 /// for (const task of ["List the tests.", "List the docs."]) {
@@ -117,7 +117,7 @@ pub struct CallPiece {
 ///
 /// @example
 /// ```ts
-/// import { EarlyCalls } from "pi-subagent-native";
+/// import { EarlyCalls } from "pi-subagent-native/extension";
 ///
 /// const calls = new EarlyCalls();
 /// const call = { contentIndex: 0, name: "subagent", id: "call-1" };

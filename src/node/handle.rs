@@ -23,7 +23,7 @@ use supervisor::CancelReason;
 ///
 /// @example
 /// ```ts
-/// import { startRun } from "pi-subagent-native";
+/// import { startRun } from "pi-subagent-native/extension";
 ///
 /// const handle = startRun({ agent: "explorer", task: "Find the entry point.", cwd: process.cwd() });
 /// const timer = setTimeout(() => handle.abort("took too long"), 60_000);
@@ -54,7 +54,7 @@ type Ended = Result<Arc<run::ToolResult>, Arc<JoinError>>;
 ///
 /// @example
 /// ```ts
-/// import { startRun } from "pi-subagent-native";
+/// import { startRun } from "pi-subagent-native/extension";
 ///
 /// const handle = startRun(
 /// 	{ agent: "explorer", task: "Which file parses the configuration?", cwd: process.cwd() },
@@ -80,7 +80,7 @@ pub fn start_run(
 ///
 /// @example
 /// ```ts
-/// import { startParallel } from "pi-subagent-native";
+/// import { startParallel } from "pi-subagent-native/extension";
 ///
 /// const handle = startParallel({
 /// 	cwd: process.cwd(),
@@ -107,7 +107,7 @@ pub fn start_parallel(
 ///
 /// @example
 /// ```ts
-/// import { startChain } from "pi-subagent-native";
+/// import { startChain } from "pi-subagent-native/extension";
 ///
 /// const handle = startChain({
 /// 	cwd: process.cwd(),

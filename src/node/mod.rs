@@ -22,7 +22,7 @@
 //! | Sanitizing, truncating, collecting without a run | `text/` |
 //! | Which threads are there? | `runtime` |
 //!
-//! `index.d.ts` is `types.d.ts` and what napi generates from the exported items and their doc comments. Write them for callers in TypeScript: units, bounds,
+//! `native.d.ts` is `types.d.ts` and what napi generates from the exported items and their doc comments. Write them for callers in TypeScript: units, bounds,
 //! `@default`, and an `@example` for each function, which `__test__/types/api.ts` repeats, so that `tsc` checks it.
 
 #![expect(unreachable_pub, reason = "napi exports what is public, and nothing in Rust reaches it")]

@@ -8,6 +8,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use napi::bindgen_prelude::FromNapiValue;
 use napi::sys;
@@ -21,8 +22,10 @@ use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRe
 use crate::orchestrate::{TaskSpec, TasksSpec};
 use crate::run::{
     Host, HostContext, HostExtension, HostSkill, HostTool, RunOverrides, RunSpec, SessionKey, TakenName,
+    Timeout,
 };
 use agents::Tool;
+use agents::config::Budget;
 use supervisor::Cancel;
 
 /// A directory and the pi around it: what every call has.
@@ -74,6 +77,12 @@ pub struct SurfaceOptions {
     /// @default []
     #[napi(ts_type = "Array<TakenName>")]
     pub taken_names: Option<Parsed<Vec<TakenName>>>,
+    /// The texts of the agents that the program defines itself, in the form of agent files. They win over files.
+    /// @default []
+    pub agents: Option<Vec<String>>,
+    /// The account of a group of runs whose cost counts together, in place of the conversation's: `sessionBudget`
+    /// limits it.
+    pub account: Option<String>,
     /// The skills of the hosting pi. Absent: unknown, and agents that name skills get none.
     #[napi(ts_type = "Array<HostSkill>")]
     pub skills: Option<Parsed<Vec<HostSkill>>>,
@@ -126,6 +135,12 @@ pub struct OwnRunOptions {
     /// over the agent's. At most 16 KiB.
     #[napi(ts_type = "Record<string, unknown>")]
     pub output_schema: Option<Value>,
+    /// The time limit of the run, in milliseconds. A shorter one of the agent still applies.
+    pub timeout_ms: Option<f64>,
+    /// The budget of the run: `maxCost` in USD, `maxTokens` and `maxTurns`. Stricter limits of the agent or the configuration
+    /// still apply.
+    #[napi(ts_type = "RunBudget")]
+    pub budget: Option<Parsed<Budget>>,
     /// The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an
     /// `outputSchema`.
     pub call_id: Option<String>,
@@ -237,7 +252,15 @@ impl RunOptions {
         let model = child_model;
         let thinking = child_thinking;
         let context = Arc::new(context);
-        let overrides = RunOverrides { model, thinking, output_schema, ..RunOverrides::default() };
+        let timeout = self.own.timeout_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());
+        let overrides = RunOverrides {
+            model,
+            thinking,
+            output_schema,
+            timeout: timeout.map(Timeout::AsBefore).unwrap_or_default(),
+            budget: self.own.budget.map(|Parsed(budget)| budget).unwrap_or_default(),
+            ..RunOverrides::default()
+        };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         CallRequest { spec, host_id, is_aborted: self.own.aborted == Some(true) }
     }
@@ -340,6 +363,8 @@ impl SurfaceOptions {
             session_keys: self.session_keys.map(|Parsed(keys)| keys).unwrap_or_default(),
             taken_names: self.taken_names.map(|Parsed(names)| names).unwrap_or_default(),
             skills: self.skills.map(|Parsed(skills)| skills),
+            agents: self.agents.unwrap_or_default(),
+            account: self.account,
         };
         (cwd, context_now(self.agent_dir, self.env, self.config, self.pi_command, host))
     }

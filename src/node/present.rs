@@ -75,7 +75,7 @@ pub struct MarkStyle {
 ///
 /// @example
 /// ```ts
-/// import { markStyles } from "pi-subagent-native";
+/// import { markStyles } from "pi-subagent-native/extension";
 ///
 /// for (const { name, sign, color } of markStyles()) console.log(name, sign, color);
 /// ```
@@ -89,7 +89,7 @@ pub fn mark_styles() -> Vec<MarkStyle> {
 ///
 /// @example
 /// ```ts
-/// import { stateLabel } from "pi-subagent-native";
+/// import { stateLabel } from "pi-subagent-native/extension";
 ///
 /// const { mark, word, note = word } = stateLabel({ state: "queued", position: 3 });
 /// console.log(mark, note);
@@ -127,7 +127,7 @@ pub fn state_label(status: RunStatus) -> StateLabel {
 ///
 /// @example
 /// ```ts
-/// import { durationText } from "pi-subagent-native";
+/// import { durationText } from "pi-subagent-native/extension";
 ///
 /// console.log(durationText(312_000), durationText(3_200, true));
 /// ```
@@ -141,7 +141,7 @@ pub fn duration_text(ms: f64, whole_seconds: Option<bool>) -> String {
 ///
 /// @example
 /// ```ts
-/// import { usageText } from "pi-subagent-native";
+/// import { usageText } from "pi-subagent-native/extension";
 ///
 /// const usage = { input: 12_340, output: 950, cacheRead: 0, cacheWrite: 0, cost: 0.045, turns: 3 };
 /// const { turns = "", tokens = "", cost = "" } = usageText([usage]);
@@ -178,7 +178,7 @@ pub struct UsageText {
 ///
 /// @example
 /// ```ts
-/// import { toolCallLine } from "pi-subagent-native";
+/// import { toolCallLine } from "pi-subagent-native/extension";
 ///
 /// console.log(toolCallLine("read", { path: "src/main.rs", offset: 1, limit: 10 }));
 /// ```

@@ -62,7 +62,7 @@ pub struct PanelView {
 ///
 /// @example
 /// ```ts
-/// import { Palette, Panel, panelKeys } from "pi-subagent-native";
+/// import { Palette, Panel, panelKeys } from "pi-subagent-native/extension";
 ///
 /// const panel = new Panel(true);
 /// panel.setRuns("[]", [], Date.now());
@@ -164,7 +164,7 @@ pub struct PanelKey {
 ///
 /// @example
 /// ```ts
-/// import { panelKeys } from "pi-subagent-native";
+/// import { panelKeys } from "pi-subagent-native/extension";
 ///
 /// for (const { action, own, description } of panelKeys()) console.log(action, own.join(" "), description);
 /// ```
@@ -184,7 +184,7 @@ pub fn panel_keys() -> Vec<PanelKey> {
 ///
 /// @example
 /// ```ts
-/// import { drawWidget, Palette } from "pi-subagent-native";
+/// import { drawWidget, Palette } from "pi-subagent-native/extension";
 ///
 /// console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
 /// ```

@@ -1,4 +1,4 @@
-/* The types of values that cross the border as JSON. `index.d.ts` begins with them; NAPI-RS generates the rest of it. */
+/* The types of values that cross the border as JSON. `native.d.ts` begins with them; NAPI-RS generates the rest of it. */
 /* eslint-disable */
 
 /** The result of a call and, with `details.streaming` or `details.tasks`, an update on the way to it. */
@@ -686,7 +686,7 @@ export interface SpawnableAgent {
   /** One line of at most 200 characters. */
   description: string
   /** The source of its definition. */
-  source: "builtin" | "user" | "project"
+  source: "builtin" | "user" | "project" | "program"
   /** True when the definition allows only reading. */
   readonly: boolean
   /** True if its child could change files: it is not readonly, `allowWrite` is on, and it has a tool or a command for that. */
@@ -857,7 +857,7 @@ export interface AgentInfo {
   /** One line of at most 1000 characters. */
   description: string
   /** A nearer source wins: `project` over `user` over `builtin`. */
-  source: "builtin" | "user" | "project"
+  source: "builtin" | "user" | "project" | "program"
   /** The file that defines it; absent for builtins. */
   path?: string
   /** True when the definition allows only reading. */
@@ -903,11 +903,11 @@ export interface ShadowedAgent {
   /** The name both have. */
   name: string
   /** The source of the hidden one. */
-  source: "builtin" | "user" | "project"
+  source: "builtin" | "user" | "project" | "program"
   /** The file that defines it; absent for builtins. */
   path?: string
   /** The source of the effective definition. */
-  by: "builtin" | "user" | "project"
+  by: "builtin" | "user" | "project" | "program"
 }
 
 /** A problem in a file, for the person who wrote it. */
@@ -1230,6 +1230,16 @@ export interface TruncatedOutput {
   keptBytes: number
   /** Bytes of the input. */
   totalBytes: number
+}
+
+/** Limits of the spending of one run. */
+export interface RunBudget {
+  /** In US dollars, by pi's price list. */
+  maxCost?: number
+  /** Tokens of all kinds together. */
+  maxTokens?: number
+  /** Assistant messages. */
+  maxTurns?: number
 }
 
 /** One of several tasks. */

@@ -138,6 +138,12 @@ pub struct Host {
     pub taken_names: Vec<TakenName>,
     /// Its skills; `None` when unknown.
     pub skills: Option<Vec<HostSkill>>,
+    /// The text of each agent that a program defines itself.
+    #[serde(default)]
+    pub agents: Vec<String>,
+    /// The account of a group of runs whose cost counts together, in place of the session's.
+    #[serde(default)]
+    pub account: Option<String>,
 }
 
 impl Host {
@@ -210,7 +216,13 @@ impl HostContext {
         if is_file { self.agent_dir.join(file).to_string_lossy().into_owned() } else { file.to_owned() }
     }
 
-    /// Returns the key under which the conversation's spending is recorded. `None` without a session.
+    /// Returns the key under which spending is recorded: of the group of runs, or of the conversation.
+    #[must_use]
+    pub fn account(&self) -> Option<&str> {
+        self.host.account.as_deref().or_else(|| self.session())
+    }
+
+    /// Returns the key of the conversation. `None` without a session.
     #[must_use]
     pub fn session(&self) -> Option<&str> {
         let Host { session_id, session_file, .. } = &self.host;

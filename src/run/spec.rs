@@ -12,6 +12,7 @@ use uuid::Uuid;
 
 use super::budget::Used;
 use super::context::HostContext;
+use agents::config::Budget;
 
 /// The number of characters of an id.
 const ID_CHARS: usize = 8;
@@ -99,7 +100,7 @@ pub struct RunSpec {
 }
 
 /// A call's overrides for one run. The default overrides nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOverrides {
     /// The model, `provider/id`; wins over all other settings.
     pub model: Option<String>,
@@ -107,6 +108,8 @@ pub struct RunOverrides {
     pub thinking: Option<String>,
     /// The time limit of the whole run.
     pub timeout: Timeout,
+    /// The budget. A stricter one of the agent or the configuration still applies.
+    pub budget: Budget,
     /// The tools that were allowed when the run was requested, if it was requested earlier: the child gets none beyond
     /// them.
     pub tools: Option<Vec<String>>,
@@ -130,7 +133,7 @@ pub enum Timeout {
     Never,
     /// This limit.
     After(Duration),
-    /// This limit, which was configured when the continued run began.
+    /// This limit, which a program sets, or which was configured when the continued run began.
     AsBefore(Duration),
 }
 

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { panelKeys } from "../../extension/ui/keys.ts";
-import { panelKeys as allKeys } from "../../index.js";
+import { panelKeys as allKeys } from "../../native.js";
 import { newestPi, root } from "../../scripts/lib/places.mjs";
 import { type Scene, type Variant, variants } from "./scene.ts";
 import { scenes } from "./scenes.ts";

@@ -12,7 +12,7 @@ import {
 	survivors,
 	type ToolEnd,
 } from "../../__test__/support/pi.ts";
-import type { RunDetails } from "../../index.js";
+import type { RunDetails } from "../../native.js";
 import { SetupProblem } from "../../scripts/lib/problem.mjs";
 import { bold, dim, green } from "../../scripts/lib/progress.mjs";
 import { livePrompts, note, prompts } from "./acts-model.ts";

@@ -3,7 +3,7 @@
  * output.
  */
 
-import { type DisplayItem, durationText, type RunDetails, toolCallLine, usageText } from "../../index.js";
+import { type DisplayItem, durationText, type RunDetails, toolCallLine, usageText } from "../../native.js";
 import { dim, green, red } from "../../scripts/lib/progress.mjs";
 
 /** The width of a usual terminal. */

@@ -6,12 +6,12 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-import { endBackground, openBackground, spawnSession, startRun } from "../../../index.js";
+import { endBackground, openBackground, spawnSession, startRun } from "../../../native.js";
 
 const options = JSON.parse(process.argv[2] ?? "");
 const say = (/** @type {object} */ line) => void process.stdout.write(`${JSON.stringify(line)}\n`);
 
-/** @type {import("../../../index.js").BackgroundSession | undefined} */
+/** @type {import("../../../native.js").BackgroundSession | undefined} */
 let session;
 const opened = () => {
 	if (!session) throw new Error("no conversation is open");

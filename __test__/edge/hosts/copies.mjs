@@ -3,7 +3,7 @@
 import { createRequire } from "node:module";
 import { dirname } from "node:path";
 
-/** @typedef {typeof import("../../../index.js")} Addon */
+/** @typedef {typeof import("../../../native.js")} Addon */
 
 const [options, ...places] = [JSON.parse(process.argv[2] ?? ""), ...process.argv.slice(3)];
 const require = createRequire(import.meta.url);

@@ -2,7 +2,7 @@
 
 import { readdirSync } from "node:fs";
 
-import { startRun } from "../../../index.js";
+import { startRun } from "../../../native.js";
 
 const options = JSON.parse(process.argv[2] ?? "");
 const result = await startRun(options).result();

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
-import { bootEarly } from "../../../index.js";
+import { bootEarly } from "../../../native.js";
 
 const { agent, task: _, ...options } = JSON.parse(process.argv[2] ?? "");
 const early = bootEarly({ ...options, tool: "subagent", callId: "never" });

@@ -8,7 +8,7 @@
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { endBackground, openBackground, spawnSession, startRun } from "../../../index.js";
+import { endBackground, openBackground, spawnSession, startRun } from "../../../native.js";
 
 /** Longer than another process needs to notice that a process has ended. */
 const patienceMs = 30_000;
@@ -51,7 +51,7 @@ const session = openBackground({ ...options, delivered }, ({ runEvents = [], del
 		.finally(() => open--);
 });
 
-/** @param {import("../../../index.js").DeliveryMessage} message */
+/** @param {import("../../../native.js").DeliveryMessage} message */
 async function take({ deliveryIds, runIds, text }) {
 	say({ offered: deliveryIds });
 	// pi writes it when the model gets it, and reports that later.

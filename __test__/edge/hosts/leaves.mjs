@@ -8,7 +8,7 @@ import { closeSync, openSync } from "node:fs";
 
 import { setTimeout as delay } from "node:timers/promises";
 
-import { spawnSession, startRun } from "../../../index.js";
+import { spawnSession, startRun } from "../../../native.js";
 import { pathsBelow } from "../../support/files.ts";
 
 const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];

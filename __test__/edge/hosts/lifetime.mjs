@@ -4,7 +4,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 
-import { startRun } from "../../../index.js";
+import { startRun } from "../../../native.js";
 import { collect, dropOnceUp } from "./drop.mjs";
 
 const [options, what] = [JSON.parse(process.argv[2] ?? ""), process.argv[3]];

@@ -3,7 +3,7 @@
  * have.
  */
 
-import { startRun } from "../../../index.js";
+import { startRun } from "../../../native.js";
 
 const [options, count] = [JSON.parse(process.argv[2] ?? ""), Number(process.argv[3])];
 const runs = Array.from({ length: count }, (_, index) =>

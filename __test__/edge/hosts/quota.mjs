@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
-import { openBackground } from "../../../index.js";
+import { openBackground } from "../../../native.js";
 
 const patienceMs = 15_000;
 

@@ -5,7 +5,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
-import { startRun } from "../../../index.js";
+import { startRun } from "../../../native.js";
 
 const [options, ms] = [JSON.parse(process.argv[2] ?? ""), Number(process.argv[3])];
 let updates = 0;

@@ -1,6 +1,6 @@
 /** Several runs at once, each with a task of its own; prints their results in order. */
 
-import { startRun } from "../../../index.js";
+import { startRun } from "../../../native.js";
 
 const options = JSON.parse(process.argv[2] ?? "");
 const [name, count] = [process.argv[3], Number(process.argv[4])];

@@ -2,7 +2,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 
-import { startRun } from "../../../index.js";
+import { startRun } from "../../../native.js";
 
 const { stays, ...options } = JSON.parse(process.argv[2] ?? "");
 const { content } = await startRun(options).result();

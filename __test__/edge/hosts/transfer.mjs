@@ -1,6 +1,6 @@
 /** Hands bytes to the collector, then gives them away and lets them be freed while they are read. */
 
-import { collectOutput } from "../../../index.js";
+import { collectOutput } from "../../../native.js";
 
 // A million lines: more would take an emulated collector minutes.
 const bytes = new Uint8Array(64 << 20).fill(0x20);

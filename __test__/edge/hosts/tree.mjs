@@ -12,8 +12,8 @@ import { Worker } from "node:worker_threads";
 
 import { dropOnceUp } from "./drop.mjs";
 
-/** @type {typeof import("../../../index.js")} */
-const { startRun } = createRequire(import.meta.url)("../../../index.js");
+/** @type {typeof import("../../../native.js")} */
+const { startRun } = createRequire(import.meta.url)("../../../native.js");
 
 /** The time that an idle host stays; its parent ends it sooner. */
 const stayMs = 15_000;
@@ -31,7 +31,7 @@ function victim(kind) {
 	return Number(lines.find((line) => line.startsWith(`${kind} `))?.split(" ")[1]);
 }
 
-/** @param {import("../../../index.js").RunHandle} handle */
+/** @param {import("../../../native.js").RunHandle} handle */
 async function report(handle) {
 	console.log(JSON.stringify(await handle.result()));
 }
@@ -73,7 +73,7 @@ const deeds = {
 		await delay(stayMs);
 	},
 	async "end the worker"() {
-		const source = `const { startRun } = require(${JSON.stringify(join(import.meta.dirname, "../../../index.js"))});
+		const source = `const { startRun } = require(${JSON.stringify(join(import.meta.dirname, "../../../native.js"))});
 			void startRun(require("node:worker_threads").workerData).result();`;
 		const worker = new Worker(source, { eval: true, workerData: options });
 		await up();

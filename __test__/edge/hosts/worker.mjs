@@ -3,8 +3,8 @@
 import { createRequire } from "node:module";
 import { parentPort, workerData } from "node:worker_threads";
 
-/** @type {typeof import("../../../index.js")} */
-const { startRun } = createRequire(import.meta.url)("../../../index.js");
+/** @type {typeof import("../../../native.js")} */
+const { startRun } = createRequire(import.meta.url)("../../../native.js");
 
 const handle = startRun(workerData.options, (update) => parentPort?.postMessage({ update: update.content[0]?.text }));
 if (workerData.waits) {

@@ -154,7 +154,7 @@ impl Catalog {
         agents.sort_by(|a, b| {
             a.source.cmp(&b.source).then_with(|| match a.source {
                 Source::Builtin => std::cmp::Ordering::Equal,
-                Source::User | Source::Project => a.name.cmp(&b.name),
+                Source::User | Source::Project | Source::Program => a.name.cmp(&b.name),
             })
         });
         // If three definitions share a name, the highest source hides both others.

@@ -19,6 +19,8 @@ text_enum! {
         /// The project's directory. Its author may not be the user.
         #[default]
         Project = "project",
+        /// The program that starts the run.
+        Program = "program",
     }
 }
 

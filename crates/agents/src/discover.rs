@@ -40,6 +40,10 @@ const DIRECTORY_MISSING: Code = (Severity::Warning, "AGENT_DIRECTORY_MISSING");
 const DIRECTORY_MISSING_MESSAGE: &str = "does not exist; create it, or remove it from `agentDirs`";
 const DIRECTORY_TOO_LARGE: Code = (Severity::Warning, "AGENT_DIRECTORY_TOO_LARGE");
 
+const NO_PROGRAM_AGENT: Code = (Severity::Error, "AGENT_MISSING");
+const NO_PROGRAM_AGENT_MESSAGE: &str =
+    "the text defines no agent; expected frontmatter with a `name`, and a prompt";
+
 /// The agents that come with this package, in listing order. They are compiled in, so no directory can replace them.
 static BUILTIN: LazyLock<Vec<Parsed>> = LazyLock::new(|| {
     let files = [
@@ -65,6 +69,8 @@ pub struct AgentDirs<'a> {
     pub project: &'a [String],
     /// Files and directories that no file of a project may lead to, as paths without links.
     pub hidden: &'a [PathBuf],
+    /// The texts of the agents that a program defines.
+    pub program: &'a [String],
 }
 
 /// Finds all existing agents: in this package, in pi's own agent directory, in the project around `cwd`, and in
@@ -101,7 +107,18 @@ pub fn discover(cwd: &Path, agent_dir: &Path, home: Option<&Path>, more: AgentDi
             read.push(dir);
         }
     }
+    files.extend(more.program.iter().map(|text| parse(text.as_bytes(), Source::Program, None)));
     Catalog::merge(files, diagnostics)
+}
+
+/// Returns the mistakes in the text of an agent that a program defines. Empty if it can run.
+#[must_use]
+pub fn check_program_agent(text: &str) -> Vec<Diagnostic> {
+    let Parsed { agent, mut diagnostics, .. } = parse(text.as_bytes(), Source::Program, None);
+    if agent.is_none() && diagnostics.is_empty() {
+        diagnostics.push(Diagnostic::new(NO_PROGRAM_AGENT, NO_PROGRAM_AGENT_MESSAGE.to_owned(), None, None));
+    }
+    diagnostics
 }
 
 /// Returns the nearest directory with one of these names. Searches upwards to the repository root or the home

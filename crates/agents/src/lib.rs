@@ -54,7 +54,7 @@ pub use definition::{
 };
 pub use depth::{DEPTH, Depth, MAX_DEPTH, TooDeep, depth_from_env};
 pub use discover::project_directories;
-pub use discover::{AgentDirs, discover};
+pub use discover::{AgentDirs, check_program_agent, discover};
 pub use name::is_agent_name;
 pub use output_schema::{OutputSchema, SUBMIT, SchemaError};
 pub use parse::RESTRICTION_UNCLEAR;

@@ -3,7 +3,7 @@
 /// Defines an enum with a text for each value, from one list.
 ///
 /// The enum is `Copy` and gets `TEXTS` (in order of declaration), `as_str`, `parse`, `Display`, and serde as a string.
-/// `index.d.ts` repeats some of the texts as literals; `tests/literals.rs` compares them.
+/// `native.d.ts` repeats some of the texts as literals; `tests/literals.rs` compares them.
 #[macro_export]
 macro_rules! text_enum {
     (

@@ -14,7 +14,7 @@ use pi_events::StopReason;
 ///
 /// @example
 /// ```ts
-/// import { deliveredIn } from "pi-subagent-native";
+/// import { deliveredIn } from "pi-subagent-native/extension";
 ///
 /// console.log(deliveredIn("[]").length);
 /// ```
@@ -29,7 +29,7 @@ pub fn delivered_in(entries: String) -> Vec<String> {
 ///
 /// @example
 /// ```ts
-/// import { DeliveryDispatcher } from "pi-subagent-native";
+/// import { DeliveryDispatcher } from "pi-subagent-native/extension";
 ///
 /// const session = ["delivery-1"];
 /// const dispatcher = new DeliveryDispatcher(true, session);

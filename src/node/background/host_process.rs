@@ -35,7 +35,7 @@ pub(in crate::node) fn host_process() -> Option<Detached> {
 ///
 /// @example
 /// ```ts
-/// import { hostRun } from "pi-subagent-native";
+/// import { hostRun } from "pi-subagent-native/extension";
 ///
 /// await hostRun();
 /// ```

@@ -34,7 +34,7 @@ pub struct ChosenQuestion {
 ///
 /// @example
 /// ```ts
-/// import { questionToAnswer } from "pi-subagent-native";
+/// import { questionToAnswer } from "pi-subagent-native/extension";
 ///
 /// const waiting = [{ id: 7, runId: "1a2b3c4d", agent: "explorer" }];
 /// console.log(questionToAnswer("answer explorer", waiting)?.id);
@@ -76,7 +76,7 @@ pub struct QuestionKeyNames {
 ///
 /// @example
 /// ```ts
-/// import { Palette, QuestionScreen } from "pi-subagent-native";
+/// import { Palette, QuestionScreen } from "pi-subagent-native/extension";
 ///
 /// const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);
 /// const named = { up: "up", down: "down", pageUp: "pageUp", pageDown: "pageDown" };
@@ -140,7 +140,7 @@ impl QuestionScreen {
 ///
 /// @example
 /// ```ts
-/// import { drawQuestionLine, Palette } from "pi-subagent-native";
+/// import { drawQuestionLine, Palette } from "pi-subagent-native/extension";
 ///
 /// console.log(drawQuestionLine(new Palette("{}"), 40, "explorer asks: Remove it?", "alt+a answers").length);
 /// ```

@@ -41,7 +41,7 @@ pub(super) fn report_json(report: &Report) -> napi::Result<Json> {
 ///
 /// @example
 /// ```ts
-/// import { sentenceReport } from "pi-subagent-native";
+/// import { sentenceReport } from "pi-subagent-native/extension";
 ///
 /// console.log(sentenceReport("info", "There is no question").text);
 /// ```

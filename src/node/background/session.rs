@@ -42,7 +42,7 @@ pub const ANNOUNCEMENT: &str = present::ANNOUNCEMENT;
 ///
 /// @example
 /// ```ts
-/// import { openBackground } from "pi-subagent-native";
+/// import { openBackground } from "pi-subagent-native/extension";
 ///
 /// const options = { cwd: process.cwd(), sessionId: "session-1", delivered: [] };
 /// const session = openBackground(options, ({ notices = [] }) => {
@@ -67,7 +67,7 @@ pub struct BackgroundSession {
 ///
 /// @example
 /// ```ts
-/// import { openBackground } from "pi-subagent-native";
+/// import { openBackground } from "pi-subagent-native/extension";
 ///
 /// const delivered: string[] = [];
 /// const options = { cwd: process.cwd(), sessionId: "session-1", delivered };
@@ -104,7 +104,7 @@ pub fn open_background(
 ///
 /// @example
 /// ```ts
-/// import { endBackground } from "pi-subagent-native";
+/// import { endBackground } from "pi-subagent-native/extension";
 ///
 /// console.log((await endBackground()) ?? "no background run was under way");
 /// ```
@@ -186,7 +186,7 @@ impl BackgroundSession {
     ///
     /// @example
     /// ```ts
-    /// import { openBackground } from "pi-subagent-native";
+    /// import { openBackground } from "pi-subagent-native/extension";
     ///
     /// const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
     /// const { status, error } = await session.continueRun("1a2b3c4d", "Now fix it.");
@@ -295,7 +295,7 @@ impl BackgroundSession {
     ///
     /// @example
     /// ```ts
-    /// import { openBackground } from "pi-subagent-native";
+    /// import { openBackground } from "pi-subagent-native/extension";
     ///
     /// const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, ({ deliveries }) => {
     /// 	for (const { runId, question } of deliveries?.questions ?? []) {

@@ -20,7 +20,7 @@ use supervisor::{Cancel, CancelReason};
 ///
 /// @example
 /// ```ts
-/// import { openBackground } from "pi-subagent-native";
+/// import { openBackground } from "pi-subagent-native/extension";
 ///
 /// const session = openBackground({ cwd: process.cwd(), sessionId: "session-1", delivered: [] }, () => {});
 /// const call = session.useTool("sessions_send", { sessionKey: "1a2b3c4d", message: "Go on.", timeoutSeconds: 60 });

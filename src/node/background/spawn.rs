@@ -20,7 +20,7 @@ use crate::run::HostCapabilities;
 ///
 /// @example
 /// ```ts
-/// import { spawnSession } from "pi-subagent-native";
+/// import { spawnSession } from "pi-subagent-native/extension";
 ///
 /// const { status, runId, error } = await spawnSession({
 /// 	cwd: process.cwd(),
@@ -48,7 +48,7 @@ pub fn spawn_session(
 ///
 /// @example
 /// ```ts
-/// import { listSpawnable } from "pi-subagent-native";
+/// import { listSpawnable } from "pi-subagent-native/extension";
 ///
 /// const { agents, defaultAgent } = await listSpawnable({ cwd: process.cwd() });
 /// for (const { id, description } of agents) console.log(id === defaultAgent ? "*" : " ", id, description);

@@ -22,7 +22,7 @@ const READ_BYTES: usize = 64 * 1024;
 ///
 /// @example
 /// ```ts
-/// import { collectOutput } from "pi-subagent-native";
+/// import { collectOutput } from "pi-subagent-native/extension";
 ///
 /// const { final, counts } = await collectOutput('{"type":"agent_settled"}');
 /// console.log(final, counts.events);
@@ -48,12 +48,52 @@ pub fn collect_output(
     })
 }
 
+/// Collects the event stream of `pi --mode json` as it arrives, in at most 3 MiB of memory.
+///
+/// @example
+/// ```ts
+/// import { OutputCollector } from "pi-subagent-native/extension";
+///
+/// const collector = new OutputCollector();
+/// for await (const piece of process.stdin) collector.push(piece);
+/// console.log((await collector.finish()).output);
+/// ```
+#[napi]
+pub struct OutputCollector(Collector);
+
+#[napi]
+impl OutputCollector {
+    /// Creates a collector that has read nothing.
+    #[expect(clippy::new_without_default, reason = "JavaScript has only constructors")]
+    #[napi(constructor, catch_unwind)]
+    pub fn new() -> Self {
+        Self(Collector::new())
+    }
+
+    /// Takes the next piece, which may end anywhere.
+    #[napi(catch_unwind)]
+    pub fn push(&mut self, piece: Either<String, Uint8Array>) {
+        self.0.push(match &piece {
+            Either::A(text) => text.as_bytes(),
+            Either::B(bytes) => bytes,
+        });
+    }
+
+    /// Resolves with what has arrived, and starts anew.
+    #[napi(catch_unwind, ts_return_type = "Promise<CollectedOutput>")]
+    pub fn finish(&mut self, env: Env) -> napi::Result<PromiseRaw<'static, Json>> {
+        let sanitizer = sanitizer_maker(None)?;
+        let collector = std::mem::take(&mut self.0);
+        promise(env, async move { off_thread(move || output_json(collector, &sanitizer())).await? })
+    }
+}
+
 /// Collects the event stream of `pi --mode json` from a file of any size, in at most 3 MiB of memory. Rejects if the file cannot
 /// be read.
 ///
 /// @example
 /// ```ts
-/// import { collectOutputFile } from "pi-subagent-native";
+/// import { collectOutputFile } from "pi-subagent-native/extension";
 ///
 /// const { output, usage } = await collectOutputFile("run.jsonl").catch(() => ({ output: "", usage: undefined }));
 /// console.log(output, usage?.cost);

@@ -80,7 +80,7 @@ pub(super) fn sanitizer_maker(
 ///
 /// @example
 /// ```ts
-/// import { sanitizeOutput } from "pi-subagent-native";
+/// import { sanitizeOutput } from "pi-subagent-native/extension";
 ///
 /// console.log(await sanitizeOutput("token: correct-horse", { secrets: ["correct-horse"] }));
 /// ```
@@ -102,7 +102,7 @@ pub fn sanitize_output(
 ///
 /// @example
 /// ```ts
-/// import { inspectOutput } from "pi-subagent-native";
+/// import { inspectOutput } from "pi-subagent-native/extension";
 ///
 /// const found = await inspectOutput("token: correct-horse", { secrets: ["correct-horse"] });
 /// for (const { rule, what, ranges } of found) console.log(rule, what, ranges[0]?.start);
@@ -124,7 +124,7 @@ pub fn inspect_output(
 ///
 /// @example
 /// ```ts
-/// import { truncateOutput } from "pi-subagent-native";
+/// import { truncateOutput } from "pi-subagent-native/extension";
 ///
 /// const limits = { maxBytes: 1024, fullText: "words.txt" };
 /// const { text, truncated } = await truncateOutput("word ".repeat(5000), limits);
@@ -143,7 +143,7 @@ pub fn truncate_output(
 ///
 /// @example
 /// ```ts
-/// import { truncateHead } from "pi-subagent-native";
+/// import { truncateHead } from "pi-subagent-native/extension";
 ///
 /// const versions = JSON.stringify(process.versions, null, 1);
 /// const { text, keptLines, totalLines } = await truncateHead(versions, { maxLines: 9 });
@@ -162,7 +162,7 @@ pub fn truncate_head(
 ///
 /// @example
 /// ```ts
-/// import { truncateTail } from "pi-subagent-native";
+/// import { truncateTail } from "pi-subagent-native/extension";
 ///
 /// const { text, keptBytes, totalBytes } = await truncateTail("word ".repeat(5000), { maxBytes: 1024 });
 /// console.log(text, keptBytes, totalBytes);

@@ -20,6 +20,7 @@ use crate::run::{
     RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Unmet, Used, blocking, cannot_continue,
     prepare_with, spawn_task,
 };
+use agents::config::Budget;
 use sanitizer::figures::millis;
 use store::now_ms;
 
@@ -263,6 +264,8 @@ async fn continue_session(
         model: run.model.clone(),
         thinking: run.thinking.clone(),
         timeout: limit_of(run),
+        // A program sets it for one call.
+        budget: Budget::default(),
         // The tools that its policy allowed at first. Tools forbidden since then stay forbidden.
         tools: Some(run.tools.clone()),
         announces: true,

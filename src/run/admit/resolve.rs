@@ -181,7 +181,8 @@ pub(crate) fn resolve(
             max_cost: values.max_cost.value,
             max_turns: values.max_turns.value,
             ..config.budget
-        },
+        }
+        .at_most(overrides.budget),
         loops: LoopLimits { stop_after: values.loop_stop_after.value, ..config.loops },
         unmet: (selected(&agent, &config).err().map(Unmet::Launcher))
             .or_else(|| capabilities.forbids().map(Unmet::Warden))

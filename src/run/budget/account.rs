@@ -257,15 +257,14 @@ pub(crate) fn take_notice() -> Option<String> {
 /// Returns the session's earlier cost, in USD; 0 if unknown. Blocks.
 pub(crate) fn spent_before(context: &HostContext) -> f64 {
     let store = store_of(&context.agent_dir);
-    let session = context.session();
-    store.zip(session).and_then(|(store, session)| store.spent(session).ok()).unwrap_or_default()
+    store.zip(context.account()).and_then(|(store, session)| store.spent(session).ok()).unwrap_or_default()
 }
 
 /// Adds the cost of a run. Blocks. A failure makes the session's budget inexact after a restart, but does not fail the
 /// run.
 pub(crate) fn note(context: &HostContext, cost: f64) {
     if cost > 0.0
-        && let Some((store, session)) = store_of(&context.agent_dir).zip(context.session())
+        && let Some((store, session)) = store_of(&context.agent_dir).zip(context.account())
     {
         drop(store.add_spending(session, cost));
     }

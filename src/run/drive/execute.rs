@@ -120,7 +120,7 @@ impl AdmittedRun {
         // The account is charged even without a bound, because one may be set later.
         let limit = self.resolved.max_session_cost().unwrap_or_default();
         let context = Arc::clone(&self.spec.context);
-        let account = move || account_of(context.session().unwrap_or(NO_SESSION), || spent_before(&context));
+        let account = move || account_of(context.account().unwrap_or(NO_SESSION), || spent_before(&context));
         let session = Some((blocking(account).await, limit));
         Meter::new(self.resolved.budget, session, &self.resolved.agent.name)
             .continuing(self.spec.overrides.used_before)

@@ -360,7 +360,7 @@ pub struct Sanitize {
 
 /// Spending limits of one run; `None` is no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub struct Budget {
     /// In USD.
     #[serde(with = "Limit")]
@@ -371,6 +371,20 @@ pub struct Budget {
     /// The maximum number of assistant messages.
     #[serde(with = "Limit")]
     pub max_turns: Option<u64>,
+}
+
+impl Budget {
+    /// Returns the stricter of both limits of each kind.
+    #[must_use]
+    pub fn at_most(self, other: Self) -> Self {
+        let stricter = |one: Option<u64>, other: Option<u64>| one.into_iter().chain(other).min();
+        let costs = self.max_cost.into_iter().chain(other.max_cost);
+        Self {
+            max_cost: costs.reduce(f64::min),
+            max_tokens: stricter(self.max_tokens, other.max_tokens),
+            max_turns: stricter(self.max_turns, other.max_turns),
+        }
+    }
 }
 
 /// The limits for repeated tool calls with the same results; `None` is no limit.

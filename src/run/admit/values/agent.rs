@@ -404,6 +404,11 @@ pub fn find_agents(cwd: &Path, context: &HostContext, config: &Config) -> Catalo
     let home = context.home.as_deref();
     let user: Vec<_> = config.agent_dirs.iter().filter_map(|dir| below_home(dir, home)).collect();
     let hidden = unreadable(config, context);
-    let more = AgentDirs { user: &user, project: &config.project_agent_dirs, hidden: &hidden };
+    let more = AgentDirs {
+        user: &user,
+        project: &config.project_agent_dirs,
+        hidden: &hidden,
+        program: &context.host.agents,
+    };
     discover(cwd, &context.agent_dir, home, more)
 }

@@ -23,7 +23,7 @@ const NO_TASK: &str = "not known yet";
 /// The part of a call that decides which child can serve it. If two requests are equal, the later call may still need
 /// another child, because the configuration, the agent or another file has changed in the meantime. Then the spare
 /// child is useless.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct SpareRequest {
     agent_dir: PathBuf,
     agent: String,

@@ -1,0 +1,125 @@
+/** Several runs of a program: side by side, or one after the other. */
+
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+
+import { type RunOptions, run } from "../../index.js";
+import type { Scenario } from "./fault.ts";
+import { inTime, type Scene } from "./scene.ts";
+import { playing, recordsOf, untilRecorded } from "./stand-in.ts";
+
+function stage(t: TestContext, scenario: Scenario): { scene: Scene; task: (text: string) => RunOptions } {
+	const scene = playing(t, scenario);
+	const { cwd, agentDir, env, piCommand, config } = scene.options;
+	return { scene, task: (text) => ({ agent: "explorer", task: text, cwd, agentDir, env, piCommand, config }) };
+}
+
+/** A child whose behavior is given in its task. */
+const obedient = [
+	{ when: "fail", do: [{ fail: "401: no key" }, "settle", { exit: 0 }] },
+	{ when: "hang", do: [{ stream: "so far" }, "hang"] },
+	{ when: "gate", do: [{ await: "{env.HERE}/go" }] },
+	{ say: "You said: {task}", usage: { input: 10, output: 5, cost: 0.25 } },
+];
+
+describe("parallel runs", () => {
+	it("are more than a model may start, and their results are in the order of the tasks", async (t) => {
+		const { task } = stage(t, obedient);
+		const texts = Array.from({ length: 12 }, (_, index) => `number ${index}`);
+		const results = await inTime(Promise.resolve(run.parallel(texts.map(task), { concurrency: 4 })), "the results");
+		assert.deepEqual(
+			results.map(({ text }) => text),
+			texts.map((text) => `You said: ${text}`),
+		);
+	});
+
+	it("are iterated as they end, and a failure is one of them", async (t) => {
+		const { scene, task } = stage(t, obedient);
+		const group = run.parallel([task("gate"), task("fail"), task("go")]);
+		const order: [number, boolean][] = [];
+		for await (const { index, result } of group) {
+			order.push([index, result.ok]);
+			if (order.length === 2) scene.open();
+		}
+		assert.deepEqual(order.slice(0, 2).sort(), [
+			[1, false],
+			[2, true],
+		]);
+		assert.deepEqual(order[2], [0, true]);
+		assert.equal((await group).length, 3);
+	});
+
+	it("never run more at once than their concurrency", async (t) => {
+		const { scene, task } = stage(t, obedient);
+		const group = run.parallel([task("gate 1"), task("gate 2"), task("gate 3")], { concurrency: 2 });
+		await untilRecorded(scene, "task", 2);
+		assert.equal(recordsOf(scene, "task").length, 2);
+		scene.open();
+		await inTime(Promise.resolve(group), "the results");
+		assert.equal(recordsOf(scene, "task").length, 3);
+	});
+
+	it("share a budget", async (t) => {
+		const { task } = stage(t, obedient);
+		const tasks = ["a", "b", "c", "d"].map(task);
+		const results = await inTime(
+			Promise.resolve(run.parallel(tasks, { concurrency: 1, budget: { maxCost: 0.5 } })),
+			"the results",
+		);
+		const codes = results.map((result) => (result.ok ? "ok" : result.error.code));
+		assert.deepEqual(codes.slice(0, 2), ["ok", "ok"]);
+		assert.deepEqual(codes.slice(2), ["SUBAGENT_OVER_BUDGET", "SUBAGENT_OVER_BUDGET"]);
+	});
+
+	it("end together when their signal fires, and start no further ones", async (t) => {
+		const { scene, task } = stage(t, obedient);
+		const controller = new AbortController();
+		const group = run.parallel([task("hang"), task("later")], { concurrency: 1, signal: controller.signal });
+		await untilRecorded(scene, "task", 1);
+		controller.abort(new Error("enough"));
+		const results = await inTime(Promise.resolve(group), "the results");
+		assert.deepEqual(
+			results.map((result) => result.error?.code),
+			["SUBAGENT_ABORTED", "SUBAGENT_ABORTED"],
+		);
+		assert.match(results[1]?.error?.message ?? "", /enough/);
+		assert.equal(recordsOf(scene, "task").length, 1);
+	});
+});
+
+describe("a chain", () => {
+	it("makes each step from the result before", async (t) => {
+		const { task } = stage(t, obedient);
+		const results = await run.chain([task("first"), (before) => task(`then ${before.text}`)]);
+		assert.deepEqual(
+			results.map(({ text }) => text),
+			["You said: first", "You said: then You said: first"],
+		);
+	});
+
+	it("ends with the first step that fails", async (t) => {
+		const { scene, task } = stage(t, obedient);
+		const results = await run.chain([task("first"), task("fail"), task("never")]);
+		assert.deepEqual(
+			results.map(({ ok }) => ok),
+			[true, false],
+		);
+		assert.deepEqual(recordsOf(scene, "task"), ["first", "fail"]);
+	});
+
+	it("fails at a step whose function throws or makes wrong options", async (t) => {
+		const { task } = stage(t, obedient);
+		const wrong = { agent: "explorer", tsak: "x" } as unknown as RunOptions;
+		for (const step of [
+			() => wrong,
+			() => {
+				throw new Error("`tsak` is not there");
+			},
+		]) {
+			const results = await run.chain([task("first"), step]);
+			assert.equal(results.length, 2);
+			assert.equal(results[1]?.error?.code, "INVALID_INPUT");
+			assert.match(results[1]?.error?.message ?? "", /tsak/);
+		}
+	});
+});

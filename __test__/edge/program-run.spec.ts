@@ -1,0 +1,205 @@
+/** One run, as a program starts, follows and ends it. */
+
+import assert from "node:assert/strict";
+import { describe, it, type TestContext } from "node:test";
+
+import { defineAgent, type Result, type RunOptions, run, type Task, type Update } from "../../index.js";
+import type { Scenario } from "./fault.ts";
+import { inTime, type Scene } from "./scene.ts";
+import { gate, playing, recordsOf } from "./stand-in.ts";
+
+/** A scene, and the options of a run in it. */
+function stage(t: TestContext, scenario: Scenario): { scene: Scene; options: RunOptions } {
+	const scene = playing(t, scenario);
+	const { cwd, agentDir, env, piCommand, config } = scene.options;
+	return { scene, options: { agent: "explorer", task: "look around", cwd, agentDir, env, piCommand, config } };
+}
+
+/** A child that submits a value as its result, which our guard in pi keeps. */
+function submitting(value: unknown): Scenario {
+	const call = { toolCallId: "c1", toolName: "submit_result" };
+	const result = { content: [{ type: "text", text: "Submitted." }], details: { submitted: value } };
+	return [
+		"begin",
+		{ event: { type: "tool_execution_start", ...call, args: {} } },
+		{ event: { type: "tool_execution_end", ...call, result, isError: false } },
+		{ say: "Submitted." },
+	];
+}
+
+const ended = <T>(task: Task<T>): Promise<Result<T>> => inTime(Promise.resolve(task), "the result");
+
+describe("a run", () => {
+	it("is awaited for its result", async (t) => {
+		const { options } = stage(t, [{ say: "In src/config.", usage: { input: 10, output: 5, cost: 0.25 } }]);
+		const result = await ended(run(options));
+		assert.ok(result.ok);
+		assert.deepEqual([result.text, result.data, result.outcome], ["In src/config.", undefined, "completed"]);
+		assert.equal(result.usage.cost, 0.25);
+		assert.equal(result.details?.agent, "explorer");
+	});
+
+	it("tells a failure as a code, a sentence and the words so far", async (t) => {
+		const { options } = stage(t, [{ stream: "So far" }, { fail: "401: no key" }, "settle", { exit: 0 }]);
+		const result = await ended(run(options));
+		assert.ok(!result.ok);
+		assert.equal(result.error.code, "SUBAGENT_FAILED");
+		assert.match(result.error.message, /401: no key/);
+		assert.equal(result.partial, "So far");
+	});
+
+	it("tells an unknown agent without starting a child", async (t) => {
+		const { scene, options } = stage(t, [{ say: "never" }]);
+		const result = await ended(run({ ...options, agent: "explorerr" }));
+		assert.ok(!result.ok);
+		assert.equal(result.error.code, "UNKNOWN_AGENT");
+		assert.match(result.error.message, /explorer/);
+		assert.deepEqual(recordsOf(scene, "task"), []);
+	});
+
+	it("is iterated for its texts, its tools and its end", async (t) => {
+		const { scene, options } = stage(t, [
+			{ stream: "Let me" },
+			gate("one"),
+			{ stream: " see." },
+			gate("two"),
+			{ call: "read", args: { path: "a.ts" } },
+			{ say: "It is there." },
+		]);
+		const task = run(options);
+		const updates: Update[] = [];
+		const all = (async () => {
+			for await (const update of task) {
+				updates.push(update);
+				if (update.type === "text" && update.text.endsWith("me")) scene.open("one");
+				if (update.type === "text" && update.text.endsWith("see.")) scene.open("two");
+			}
+		})();
+		const result = await ended(task);
+		await inTime(all, "the end of the updates");
+		const texts = updates.filter((update) => update.type === "text");
+		assert.deepEqual(
+			texts.slice(0, 2).map(({ text, message }) => [text, message]),
+			[
+				["Let me", 1],
+				[" see.", 1],
+			],
+		);
+		assert.deepEqual(
+			updates.filter((update) => update.type === "tool").map(({ name, args }) => [name, args.path]),
+			[["read", "a.ts"]],
+		);
+		const last = updates.at(-1);
+		assert.ok(last?.type === "done");
+		assert.equal(last.result, result);
+		assert.equal(last.state, "ended");
+	});
+
+	it("joins what a slow reader has missed", async (t) => {
+		const { scene, options } = stage(t, [
+			{ stream: "one " },
+			gate("go"),
+			{ stream: "two" },
+			gate("end"),
+			{ say: "done" },
+		]);
+		const task = run(options);
+		const slow = task[Symbol.asyncIterator]();
+		for await (const update of task) {
+			if (update.type !== "text") continue;
+			if (update.text.startsWith("one")) scene.open("go");
+			if (update.text.endsWith("two")) break;
+		}
+		const seen: Update[] = [];
+		for (let next = await slow.next(); ; next = await slow.next()) {
+			if (next.done || next.value.type === "text") {
+				if (next.value) seen.push(next.value);
+				break;
+			}
+			seen.push(next.value);
+		}
+		const states = seen.filter(({ type }) => type === "state");
+		assert.equal(states.length, 1, "only the newest state");
+		assert.equal(seen.at(-1)?.text, "one two");
+		scene.open("end");
+		assert.ok((await ended(task)).ok);
+	});
+
+	it("ends when its signal fires, with the reason", async (t) => {
+		const { scene, options } = stage(t, [{ stream: "So far" }, "hang"]);
+		const controller = new AbortController();
+		const task = run({ ...options, signal: controller.signal });
+		for await (const update of task) {
+			if (update.type === "text") controller.abort(new Error("the user has left"));
+		}
+		const result = await ended(task);
+		assert.ok(!result.ok);
+		assert.deepEqual([result.outcome, result.error.code, result.partial], ["aborted", "SUBAGENT_ABORTED", "So far"]);
+		assert.match(result.error.message, /the user has left/);
+		assert.equal(recordsOf(scene, "task").length, 1);
+	});
+
+	it("does not start if its signal has fired before", async (t) => {
+		const { scene, options } = stage(t, [{ say: "never" }]);
+		const result = await ended(run({ ...options, signal: AbortSignal.abort(new Error("too late")) }));
+		assert.ok(!result.ok);
+		assert.equal(result.error.code, "SUBAGENT_ABORTED");
+		assert.match(result.error.message, /too late/);
+		assert.deepEqual(recordsOf(scene, "task"), []);
+	});
+
+	it("ends with its block", async (t) => {
+		const { options } = stage(t, [{ stream: "So far" }, "hang"]);
+		let task: Task;
+		{
+			await using held = run(options);
+			task = held;
+			for await (const update of held) if (update.type === "text") break;
+		}
+		const result = await ended(task);
+		assert.equal(result.outcome, "aborted");
+	});
+
+	it("takes messages while it works", async (t) => {
+		const { options } = stage(t, [
+			{ steered: [{ say: "You said: {steer}" }] },
+			{ repeat: [{ call: "read", takesMs: 100 }], times: 300 },
+		]);
+		const task = run(options);
+		for await (const update of task) if (update.type === "tool") break;
+		assert.equal(task.steer("Look in docs, too."), true);
+		const result = await ended(task);
+		assert.match(result.text ?? "", /You said: .*Look in docs, too\./);
+	});
+
+	it("keeps to its own budget and time limit", async (t) => {
+		const turn = { call: "read", args: { path: "a.ts" }, usage: { input: 1, output: 1, cost: 0.5 } };
+		const { options } = stage(t, [turn, turn, turn, turn, { say: "done" }]);
+		const costly = await ended(run({ ...options, budget: { maxCost: 0.6 } }));
+		assert.ok(!costly.ok);
+		assert.deepEqual([costly.outcome, costly.error.code], ["budget", "SUBAGENT_OVER_BUDGET"]);
+	});
+
+	it("runs an agent that the program defines", async (t) => {
+		const { scene, options } = stage(t, [{ say: "ok" }]);
+		const scout = defineAgent({ name: "scout", prompt: "You are a scout.", tools: ["read", "grep"], readonly: true });
+		const result = await ended(run({ ...options, agent: scout }));
+		assert.ok(result.ok, JSON.stringify(result));
+		assert.equal(result.details?.agent, "scout");
+		const [args] = recordsOf(scene, "argv") as string[][];
+		assert.ok(args?.join(" ").includes("read,grep"), String(args));
+	});
+
+	it("has data of its schema's shape", async (t) => {
+		const { options } = stage(t, submitting({ files: ["a.ts"] }));
+		const schema = {
+			type: "object",
+			properties: { files: { type: "array", items: { type: "string" } }, note: { type: "string" } },
+			required: ["files"],
+		} as const;
+		const result = await ended(run({ ...options, schema }));
+		assert.ok(result.ok, JSON.stringify(result));
+		const files: string[] = result.data.files;
+		assert.deepEqual(files, ["a.ts"]);
+	});
+});

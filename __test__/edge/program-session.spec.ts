@@ -1,0 +1,130 @@
+/** Background runs of a program, and the messages with their results. */
+
+import assert from "node:assert/strict";
+import { it, type TestContext } from "node:test";
+
+import { openSession, run, type Session, type SessionMessage, type SessionOptions } from "../../index.js";
+import { endBackground } from "../../native.js";
+import type { Scenario } from "./fault.ts";
+import { inTime } from "./scene.ts";
+import { playing } from "./stand-in.ts";
+
+/** Opens the session of a scene; `received` has its messages. */
+function stage(t: TestContext, scenario: Scenario, change: Partial<SessionOptions> = {}) {
+	const scene = playing(t, scenario);
+	const { cwd, agentDir, env, piCommand, config } = scene.options;
+	const received: SessionMessage[] = [];
+	const open = (more: Partial<SessionOptions> = {}): Session =>
+		openSession({
+			id: "program",
+			cwd,
+			agentDir,
+			env,
+			piCommand,
+			config,
+			onMessage: (message) => void received.push(message),
+			...change,
+			...more,
+		});
+	// The end of the process ends them.
+	t.after(() => endBackground());
+	return { scene, received, open };
+}
+
+const spoken = (messages: readonly SessionMessage[]) =>
+	messages.flatMap(({ results }) => results.map(({ ok, text }) => [ok, text]));
+
+it("a background run's result comes once, as the words of the child", async (t) => {
+	const { received, open } = stage(t, [{ say: "In src/config." }]);
+	const session = open();
+	const { runId, sessionKey } = await session.spawn({ agent: "explorer", task: "Where?", label: "config" });
+	await inTime(session.settled(), "the result");
+	assert.deepEqual(spoken(received), [[true, "In src/config."]]);
+	assert.equal(received[0]?.results[0]?.runId, runId);
+	const [listed] = await session.list();
+	assert.deepEqual([listed?.sessionKey, listed?.label, listed?.outcome], [sessionKey, "config", "completed"]);
+	const history = await session.history("config");
+	assert.equal(history.at(-1)?.text, "In src/config.");
+	await session.close();
+});
+
+it("an ended run is continued with a message", async (t) => {
+	const { received, open } = stage(t, [{ say: "You said: {task}" }]);
+	const session = open();
+	const { runId } = await session.spawn({ agent: "explorer", task: "Where?" });
+	await inTime(session.settled(), "the result");
+	await session.send(runId, "And why?");
+	await inTime(session.settled(), "the second result");
+	assert.match(String(spoken(received)[1]?.[1]), /And why\?/);
+	await session.close();
+});
+
+it("a message whose callback failed comes again, with the same id", async (t) => {
+	const { received, open } = stage(t, [{ say: "Done." }]);
+	let failures = 0;
+	const seen: string[] = [];
+	const session = open({
+		onMessage: async (message) => {
+			seen.push(message.id);
+			if (failures++ === 0) throw new Error("the database is away");
+			received.push(message);
+		},
+	});
+	await session.spawn({ agent: "explorer", task: "Look." });
+	await inTime(session.settled(), "the result");
+	while (received.length === 0) await new Promise((resolve) => setImmediate(resolve));
+	assert.deepEqual(spoken(received), [[true, "Done."]]);
+	assert.deepEqual(seen, [seen[0], seen[0]]);
+	await session.close();
+});
+
+it("a result that no one received waits for the next opening", async (t) => {
+	const { received, open } = stage(t, [{ say: "Done." }]);
+	const deaf = open({ onMessage: undefined });
+	await deaf.spawn({ agent: "explorer", task: "Look." });
+	while ((await deaf.list()).some(({ outcome }) => outcome === undefined)) {
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+	await deaf.close();
+	const session = open();
+	await inTime(session.settled(), "the result");
+	assert.deepEqual(spoken(received), [[true, "Done."]]);
+	await session.close();
+});
+
+it("a run is stopped by its id, and an unknown one is named", async (t) => {
+	const { received, open } = stage(t, [{ stream: "So far" }, "hang"]);
+	const session = open();
+	const { runId } = await session.spawn({ agent: "explorer", task: "Look." });
+	await session.stop(runId);
+	await inTime(session.settled(), "the result");
+	assert.equal(received[0]?.results[0]?.ok, false);
+	await assert.rejects(session.stop("ffffffff"), /ffffffff/);
+	await assert.rejects(session.spawn({ agent: "nobody", task: "Look." }), /nobody/);
+	await session.close();
+});
+
+it("a run is moved to the background, and its session gets the result", async (t) => {
+	const { scene, received, open } = stage(t, [{ stream: "So far" }, { await: "{env.HERE}/go" }, { say: " and more." }]);
+	const { cwd, agentDir, env, piCommand, config } = scene.options;
+	const session = open();
+	const task = run({ agent: "explorer", task: "Look.", sessionId: "program", cwd, agentDir, env, piCommand, config });
+	for await (const update of task) if (update.type === "text") break;
+	const { runId } = await task.background();
+	const result = await task;
+	assert.deepEqual([result.ok, result.error?.code, result.runId], [false, "MOVED_TO_BACKGROUND", runId]);
+	scene.open();
+	await inTime(session.settled(), "the result");
+	assert.equal(received[0]?.results[0]?.runId, runId);
+	await session.close();
+});
+
+it("a run without a session cannot be moved, and goes on", async (t) => {
+	const { scene } = stage(t, [{ stream: "So far" }, { await: "{env.HERE}/go" }, { say: " and more." }]);
+	const { cwd, agentDir, env, piCommand, config } = scene.options;
+	const task = run({ agent: "explorer", task: "Look.", cwd, agentDir, env, piCommand, config });
+	for await (const update of task) if (update.type === "text") break;
+	await assert.rejects(task.background(), /session/);
+	scene.open();
+	assert.ok((await inTime(Promise.resolve(task), "the result")).ok);
+});

@@ -1,0 +1,100 @@
+/** The types that programs use, and the examples of `index.d.ts`. Checked by `tsc` only; nothing here is ever run. */
+
+import { spawn } from "node:child_process";
+
+import {
+	collect,
+	type DataOf,
+	defineAgent,
+	openSession,
+	type Result,
+	run,
+	type StandardSchema,
+	sanitize,
+	type Task,
+	truncate,
+	type Update,
+} from "../../index.js";
+
+const task = { agent: "explorer", task: "Look around." };
+
+export async function results(): Promise<void> {
+	const plain: Task = run(task);
+	const result: Result = await plain;
+	if (result.ok) void [result.text satisfies string, result.data satisfies undefined];
+	else void [result.error.code satisfies string, result.partial satisfies string];
+	for await (const update of plain) void describe(update);
+	const schema = {
+		type: "object",
+		properties: {
+			files: { type: "array", items: { type: "string" } },
+			kind: { enum: ["a", "b"] },
+			size: { type: "integer" },
+		},
+		required: ["files", "kind"],
+	} as const;
+	const shaped = await run({ ...task, schema });
+	if (shaped.ok) {
+		const { files, kind, size } = shaped.data;
+		void [files satisfies string[], kind satisfies "a" | "b", size satisfies number | undefined];
+	}
+	const library = {} as StandardSchema<{ line: number }>;
+	const ofLibrary = await run({ ...task, schema: library });
+	void (ofLibrary.data satisfies { line: number } | undefined);
+	void ({} as DataOf<{ static: Date }> satisfies Date);
+	// @ts-expect-error an unknown option
+	run({ ...task, timeout: 5 });
+	// @ts-expect-error a mistake in a level
+	run({ ...task, thinking: "much" });
+}
+
+function describe(update: Update): string {
+	switch (update.type) {
+		case "text":
+			return update.text;
+		case "tool":
+			return update.name;
+		case "done":
+			return update.result.outcome;
+		default:
+			return update.state;
+	}
+}
+
+/** The examples of `index.d.ts`, word for word except their imports. */
+export const examples = {
+	async defineAgent(): Promise<void> {
+		const scout = defineAgent({
+			name: "scout",
+			prompt: "Answer in one line.",
+			tools: ["read", "grep"],
+			readonly: true,
+		});
+		const result = await run({ agent: scout, task: "Which file is the largest?" });
+		console.log(result.usage.cost);
+	},
+	async openSession(): Promise<void> {
+		await using session = openSession({
+			id: "my-conversation",
+			onMessage: ({ results }) => {
+				for (const { runId, ok, text } of results) console.log(runId, ok, text);
+			},
+		});
+		const { runId } = await session.spawn({ agent: "explorer", task: "Where is the config loaded?" });
+		await session.settled();
+		await session.send(runId, "And where is it checked?");
+		await session.settled();
+	},
+	async sanitize(): Promise<void> {
+		console.log(await sanitize("token: correct-horse", { secrets: ["correct-horse"] }));
+	},
+	async truncate(): Promise<void> {
+		const { text, truncated } = await truncate("word ".repeat(5_000), { maxBytes: 1024, keep: "tail" });
+		console.log(truncated, text);
+	},
+	async collect(): Promise<void> {
+		const pi = spawn("pi", ["--mode", "json", "-p", "What is this?"], { stdio: ["ignore", "pipe", "inherit"] });
+		const { output, usage } = await collect(pi.stdout);
+		console.log(output, usage.cost);
+	},
+};

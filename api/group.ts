@@ -1,0 +1,163 @@
+/** Several runs: side by side, or one after the other. */
+
+import { randomUUID } from "node:crypto";
+
+import type { Ended, GroupOptions, ParallelOptions, Result, RunOptions, Schema, Step, Success, Tasks } from "../index.js";
+import { checkChain, checkList, checkParallel, checkRun, OptionsError } from "./options.ts";
+import { noUsage } from "./result.ts";
+import { type Group, RunTask, reasonOf } from "./task.ts";
+
+type AnyOptions = RunOptions<Schema | undefined>;
+type AnyStep = AnyOptions | Step<Schema | undefined>;
+
+/** The most tasks at the same time, unless the caller names another number. */
+const defaultConcurrency = 8;
+
+/** Runs all tasks, at most `concurrency` at the same time. */
+export function parallel(tasks: readonly AnyOptions[], options: ParallelOptions = {}): Tasks<unknown> {
+	checkList(tasks, "tasks", checkRun);
+	checkParallel(options);
+	const group = new TaskGroup(options);
+	const { concurrency = defaultConcurrency } = options;
+	const waiting = tasks.entries();
+	const worker = async () => {
+		for (const [index, task] of waiting) group.finish(index, await group.run(task));
+	};
+	const workers = Array.from({ length: Math.min(concurrency, tasks.length) }, worker);
+	group.endWith(Promise.all(workers), tasks.length);
+	return group;
+}
+
+/** Runs steps one after the other, until one fails. */
+export function chain(steps: readonly AnyStep[], options: GroupOptions = {}): Tasks<unknown> {
+	checkList(steps, "steps", (step, path) => typeof step === "function" || checkRun(step, path));
+	if (typeof steps[0] === "function") {
+		throw new OptionsError("steps[0]", steps[0], "options: no step comes before the first one");
+	}
+	checkChain(options);
+	const group = new TaskGroup(options);
+	const work = async () => {
+		let before: Success<unknown> | undefined;
+		for (const [index, step] of steps.entries()) {
+			const result = await group.step(step, before as Success<undefined>, index);
+			group.finish(index, result);
+			if (!result.ok) break;
+			before = result;
+		}
+	};
+	group.endWith(work(), steps.length);
+	return group;
+}
+
+class TaskGroup implements Tasks<unknown> {
+	readonly #group: Group | undefined;
+	readonly #running = new Set<RunTask>();
+	readonly #ended: Ended<unknown>[] = [];
+	readonly #signal: AbortSignal | undefined;
+	readonly #onAbort = () => this.abort(reasonOf(this.#signal));
+	#aborted: string | undefined;
+	#hasEnded = false;
+	#wake: (() => void)[] = [];
+	#results: Promise<Result<unknown>[]> = Promise.resolve([]);
+
+	constructor({ budget, signal }: GroupOptions) {
+		this.#group = budget && { account: `group:${randomUUID()}`, maxCost: budget.maxCost };
+		this.#signal = signal;
+		if (signal?.aborted) this.#onAbort();
+		else signal?.addEventListener("abort", this.#onAbort, { once: true });
+	}
+
+	get [Symbol.toStringTag](): string {
+		return "Tasks";
+	}
+
+	/** Runs one task, unless all were aborted. */
+	async run(options: AnyOptions): Promise<Result<unknown>> {
+		if (this.#aborted !== undefined) return abortedResult(this.#aborted);
+		const task = new RunTask(options, this.#group);
+		this.#running.add(task);
+		try {
+			return await task;
+		} finally {
+			this.#running.delete(task);
+		}
+	}
+
+	/** Runs a step of a chain. A function that throws, or makes wrong options, has failed. */
+	async step(step: AnyStep, before: Success<undefined>, index: number): Promise<Result<unknown>> {
+		try {
+			const options = typeof step === "function" ? step(before) : step;
+			checkRun(options, `steps[${index}]`);
+			return await this.run(options);
+		} catch (error) {
+			const message = error instanceof Error ? error.message : String(error);
+			return { ok: false, error: { code: "INVALID_INPUT", message }, partial: "", outcome: "skipped", usage: noUsage };
+		}
+	}
+
+	finish(index: number, result: Result<unknown>): void {
+		this.#ended.push({ index, result });
+		this.#wakeAll();
+	}
+
+	/** Resolves with the results in order once `work` is done. */
+	endWith(work: Promise<unknown>, count: number): void {
+		this.#results = work.then(() => {
+			this.#hasEnded = true;
+			this.#signal?.removeEventListener("abort", this.#onAbort);
+			this.#wakeAll();
+			const results = Array.from<Result<unknown> | undefined>({ length: count });
+			for (const { index, result } of this.#ended) results[index] = result;
+			return results.filter((result) => result !== undefined);
+		});
+	}
+
+	abort(reason = "aborted"): void {
+		this.#aborted ??= reason;
+		for (const task of this.#running) task.abort(reason);
+	}
+
+	// biome-ignore lint/suspicious/noThenProperty: a group is awaited
+	then<A = Result<unknown>[], B = never>(
+		onResults?: ((results: Result<unknown>[]) => A | PromiseLike<A>) | null,
+		onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+	): Promise<A | B> {
+		return this.#results.then(onResults, onError);
+	}
+
+	catch<B = never>(onError?: ((error: unknown) => B | PromiseLike<B>) | null): Promise<Result<unknown>[] | B> {
+		return this.#results.catch(onError);
+	}
+
+	finally(onEnd?: (() => void) | null): Promise<Result<unknown>[]> {
+		return this.#results.finally(onEnd);
+	}
+
+	async *[Symbol.asyncIterator](): AsyncGenerator<Ended<unknown>, undefined> {
+		for (let next = 0; ; ) {
+			const ended = this.#ended[next];
+			if (ended) {
+				next += 1;
+				yield ended;
+			} else if (this.#hasEnded) {
+				return undefined;
+			} else {
+				await new Promise<void>((resolve) => this.#wake.push(resolve));
+			}
+		}
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this.abort("its block has ended");
+		await this.#results;
+	}
+
+	#wakeAll(): void {
+		for (const wake of this.#wake.splice(0)) wake();
+	}
+}
+
+function abortedResult(reason: string): Result<unknown> {
+	const message = `aborted before it started: ${reason}`;
+	return { ok: false, error: { code: "SUBAGENT_ABORTED", message }, partial: "", outcome: "aborted", usage: noUsage };
+}

@@ -1,0 +1,55 @@
+/** Results, as programs read them. */
+
+import type { ErrorCode, Failure, ResultBase, Success } from "../index.js";
+import type { RunUsage, SingleResult, ToolResult } from "../native.js";
+import { validated } from "./schema.ts";
+
+/** The usage of a run that has not begun. */
+export const noUsage: RunUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
+
+/** The codes that the engine tells people in words only. */
+const codes: Partial<Record<SingleResult["outcome"], ErrorCode>> = {
+	aborted: "SUBAGENT_ABORTED",
+	budget: "SUBAGENT_OVER_BUDGET",
+	background: "MOVED_TO_BACKGROUND",
+};
+
+/** Returns the result of a run. `schema` is the shape that it had to submit, `aborted` the reason of its program for an abort. */
+export async function resultOf(
+	native: ToolResult,
+	schema: object | undefined,
+	aborted: string | undefined,
+): Promise<Success<unknown> | Failure> {
+	const [details] = native.details.results;
+	const base: ResultBase = {
+		outcome: details?.outcome ?? "failed",
+		usage: details?.usage ?? noUsage,
+		...(details && { details }),
+		...(details?.runId !== undefined && { runId: details.runId }),
+	};
+	const said = details?.output ?? "";
+	if (base.outcome !== "completed") {
+		const code = codes[base.outcome] ?? errorCode(native);
+		const reason = base.outcome === "aborted" && aborted ? `aborted: ${aborted}` : undefined;
+		const message = reason ?? details?.error ?? native.details.error?.message ?? native.content[0]?.text ?? "the run failed";
+		return { ok: false, error: { code, message }, partial: said, ...base };
+	}
+	if (!schema) return { ok: true, text: said, data: undefined, ...base };
+	const submitted = await submittedBy(details);
+	const checked = await validated(schema, submitted);
+	if ("problem" in checked) {
+		return { ok: false, error: { code: "RESULT_INVALID", message: checked.problem }, partial: said, ...base };
+	}
+	return { ok: true, text: said, data: checked.value, ...base };
+}
+
+function errorCode({ details: { error } }: ToolResult): ErrorCode {
+	return error && error.code !== "SUBAGENT_OUTPUT_TRUNCATED" ? error.code : "SUBAGENT_FAILED";
+}
+
+/** A large value is in a file. */
+async function submittedBy(details: SingleResult | undefined): Promise<unknown> {
+	if (details?.structured !== undefined || !details?.structuredFile) return details?.structured;
+	const { readFile } = await import("node:fs/promises");
+	return JSON.parse(await readFile(details.structuredFile, "utf8"));
+}
