@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 f6044bd780d51f00. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 41bdb4c9350ee218. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 f6044bd780d51f00"}.`)) return void 0;
-  const [version] = "0.1.0 f6044bd780d51f00".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 41bdb4c9350ee218"}.`)) return void 0;
+  const [version] = "0.1.0 41bdb4c9350ee218".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6533,7 +6533,7 @@ import { fileURLToPath as fileURLToPath2 } from "node:url";
 var loaded;
 function loadAddon() {
   try {
-    loaded ??= createRequire(packageFolder)("./index.js");
+    loaded ??= createRequire(packageFolder)("./native.js");
     return { native: loaded };
   } catch (error) {
     return { problem: describe(error) };
