@@ -9,12 +9,12 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::support::program;
 use crate::support::repository::{ID, Scene};
 use crate::support::saver::{Plan, Saver};
-use worktree::{Applied, ApplyError, Git, PrivateTree, SnapshotLimits, SnapshotStore};
+use worktree::{Applied, ApplyError, Git, PrivateTree, Snapshot, SnapshotLimits, SnapshotStore};
 
 const BRANCH: &str = "subagent/0badcafe";
 /// Room for the largest tree of these tests.
@@ -231,7 +231,7 @@ async fn every_kind_of_change_is_applied_and_undone_exactly() {
         );
         run.store.abort_apply(ID).await.expect("the apply is aborted");
         assert_eq!(everything(&root), before);
-        assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::NotApplied)));
+        assert!(matches!(run.store.abort_apply(ID).await, Err(ApplyError::UndoneAlready)));
         run.apply().await.expect("a second apply succeeds after the abort");
         assert_eq!(everything(&root), after);
     }
@@ -408,7 +408,7 @@ async fn no_filter_driver_or_hook_of_the_repository_runs() {
     run.end().await;
     run.scene.write("kept.txt", "mine\none\ntwo\nthree\n");
     run.scene.write(".gitattributes", "*.txt merge=union filter=x diff=x\n");
-    let shown = run.store.difference(ID).await.expect("the diff is available");
+    let shown = run.store.difference(ID, SystemTime::now()).await.expect("the diff is available");
     assert!(String::from_utf8_lossy(&shown.text).contains("\n+TWO\n"));
     run.store.apply(ID, true).await.expect("the apply succeeds");
     assert!(run.text("kept.txt").contains("<<<<<<< yours\nmine\n"), "{}", run.text("kept.txt"));
@@ -537,7 +537,8 @@ async fn only_an_unchanged_branch_is_discarded() {
     run.write("new.txt", "new");
     run.end().await;
     let scene = &run.scene;
-    let patch = run.store.difference(ID).await.expect("the diff is available").patch;
+    let shown = run.store.difference(ID, SystemTime::now()).await.expect("the diff is available");
+    let patch = shown.patch.expect("the diff names the patch");
     run.store.discard(ID, false).await.expect("the changes are discarded");
     let tip = scene.git(&["rev-parse", BRANCH]);
     assert!(patch.exists(), "a discard without a confirmation keeps the patch");
@@ -570,9 +571,16 @@ async fn a_run_without_artifacts_gives_the_reason() {
     assert!(matches!(store.apply(ID, false).await, Err(ApplyError::Nothing)));
     assert!(matches!(store.apply("../x", false).await, Err(ApplyError::Nothing)));
     let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
-    assert!(matches!(store.difference(ID).await, Err(ApplyError::InPlace { .. })));
+    assert!(matches!(store.apply(ID, false).await, Err(ApplyError::InPlace { .. })));
     store.note_other_tree(&snapshot).await.expect("the other tree is recorded");
     assert!(matches!(store.discard(ID, true).await, Err(ApplyError::NoBranch)));
+    let failed = Snapshot {
+        import_error: Some("the disk is full".into()),
+        ..store.open(ID).await.expect("the snapshot is readable")
+    };
+    store.keep(&failed).await.expect("the record is written");
+    let error = store.discard(ID, true).await.expect_err("there are no artifacts");
+    assert_eq!(error.to_string(), "the import of its changes failed: the disk is full");
 }
 
 #[tokio::test]

@@ -36,6 +36,7 @@ fn writes() -> Child {
         ("secret", ends(steps("secret", secret), "secret")),
         ("gated", ends(steps("gated", "of gated").waits_for("open"), "gated")),
         ("placed", ends(steps("placed", "of placed"), "placed")),
+        ("idle", ends(Child::new().runs(r#"echo idle >> "$home/begun""#).starts(), "idle")),
     ];
     let otherwise = ends(steps("branch", "of branch"), "branch");
     Child::new().receives().depending_on_command(&cases, &otherwise).settles().listens()
@@ -60,7 +61,8 @@ impl Scene {
         let at = |name: &str| root.path().join(name);
         fs::remove_dir(at("project/.git")).expect("the directory is removed");
         fs::create_dir_all(at("agent/agents")).expect("the directory is created");
-        for (name, more) in [("writer", ""), ("brancher", "isolation: private\n")] {
+        let kinds = [("writer", ""), ("brancher", "isolation: private\n"), ("reader", "readonly: true\n")];
+        for (name, more) in kinds {
             let text = format!("---\nname: {name}\ntools: read, write\n{more}---\nWrite.\n");
             fs::write(at(&format!("agent/agents/{name}.md")), text).expect("the file is written");
         }
@@ -173,6 +175,13 @@ fn context(root: &TempDir) -> Arc<HostContext> {
     Arc::new(context)
 }
 
+/// Returns the context with another value of a configuration key.
+fn with_config(root: &TempDir, key: &str, value: serde_json::Value) -> Arc<HostContext> {
+    let mut changed = (*context(root)).clone();
+    changed.config.as_mut().expect("the configuration exists")[key] = value;
+    Arc::new(changed)
+}
+
 /// Files that are applied or undone during a run would count as the run's work, and its undo would remove them.
 #[tokio::test]
 async fn no_command_changes_the_tree_while_a_run_writes_to_it() {
@@ -231,16 +240,17 @@ async fn every_order_of_commands_has_an_answer_with_a_next_step() {
         (format!("undo {branch}"), "its changes are not in your tree"),
         (format!("apply --abort {branch}"), "it is not applied"),
         (format!("apply {branch}"), "applied"),
-        (format!("apply {branch}"), "it was applied already: `/subagents apply --abort"),
+        (format!("apply {branch}"), "already applied: `/subagents apply --abort"),
         (format!("undo {branch}"), "`/subagents apply --abort"),
         (format!("discard {branch}"), "--yes` does it"),
         (format!("discard {branch} --yes"), "deleted the branch"),
-        (format!("discard {branch} --yes"), "it was discarded"),
-        (format!("diff {branch}"), "it was discarded"),
-        (format!("apply {branch}"), "it was discarded"),
+        (format!("discard {branch} --yes"), "already discarded"),
+        (format!("diff {branch}"), "already discarded"),
+        (format!("apply {branch}"), "already discarded"),
         ("apply --abort".to_owned(), "undid the apply"),
+        (format!("apply --abort {branch}"), "its apply is already undone"),
         ("apply --abort".to_owned(), "no run of this session is applied"),
-        (format!("apply {branch}"), "it was discarded"),
+        (format!("apply {branch}"), "already discarded"),
         ("apply 00000000".to_owned(), "there is no run `00000000`"),
         ("apply".to_owned(), "the run is missing: say which one"),
     ] {
@@ -248,6 +258,55 @@ async fn every_order_of_commands_has_an_answer_with_a_next_step() {
         assert!(output.contains(expected), "{line}: {output}");
     }
     assert_eq!(scene.text("branch.txt"), None);
+}
+
+/// Each answer gives the fact that the run's record holds.
+#[tokio::test]
+async fn the_commands_on_a_run_that_wrote_in_place_use_its_snapshot() {
+    let scene = Scene::new().await;
+    fs::write(scene.path("kept.txt"), "mine, not committed\n").expect("the file is written");
+    let placed = scene.done("writer", "placed").await;
+    let output = scene.output_of(&format!("diff {placed}")).await;
+    assert!(output.contains("+of placed") && !output.contains("mine"), "{output}");
+    assert!(!output.contains("since"), "{output}");
+    scene.git(&["add", "--all"]);
+    scene.git(&["commit", "-qm", "of the person"]);
+    fs::write(scene.path("placed.txt"), "edited\n").expect("the file is written");
+    let output = scene.output_of(&format!("diff {placed}")).await;
+    assert!(output.contains("+of placed") && !output.contains("edited"), "{output}");
+    assert!(output.contains("changed since the run ended: `placed.txt`"), "{output}");
+    let refused =
+        format!("`/subagents diff {placed}` shows its changes, `/subagents undo {placed}` reverts them");
+    let output = scene.output_of(&format!("apply {placed}")).await;
+    assert!(output.contains(&refused), "{output}");
+    fs::write(scene.path("placed.txt"), "of placed\n").expect("the file is written");
+    let output = scene.output_of(&format!("undo {placed}")).await;
+    assert!(output.contains("reverted the changes"), "{output}");
+    for (line, expected) in [("undo", "are already undone"), ("diff", "already undone")] {
+        let output = scene.output_of(&format!("{line} {placed}")).await;
+        assert!(output.contains(expected) && !output.contains("since"), "{line}: {output}");
+    }
+}
+
+#[tokio::test]
+async fn a_run_without_stored_changes_says_why() {
+    let scene = Scene::new().await;
+    let read = scene.done("reader", "secret").await;
+    let off = scene.call("writer", "branch", with_config(&scene.root, "allowWrite", json!(false))).await;
+    let off = off.details.run_id.expect("the run has an id");
+    let nothing = scene.done("writer", "idle").await;
+    let unisolated = scene.done("brancher", "idle").await;
+    for (id, expected) in [
+        (&read, "reader is readonly: it changed nothing"),
+        (&off, "`allowWrite` was off: it changed nothing"),
+        (&nothing, "it changed nothing"),
+        (&unisolated, "it changed nothing"),
+    ] {
+        for command in ["undo", "diff", "apply", "discard"] {
+            let output = scene.output_of(&format!("{command} {id}")).await;
+            assert!(output.trim_end().ends_with(&format!(": {expected}")), "{command}: {output}");
+        }
+    }
 }
 
 /// The data for going back after an interrupted apply is kept until the apply was aborted, regardless of other commands.

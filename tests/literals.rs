@@ -13,7 +13,8 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::present::panel::PanelAction;
 use pi_subagent_native::present::{Mark, QuestionKey};
 use pi_subagent_native::run::{
-    ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, TaskState, TimeoutReason, WriteReach,
+    ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, StoredChanges, TaskState, TimeoutReason,
+    WriteReach,
 };
 use pi_subagent_native::transcript::TranscriptRole;
 use sanitizer::{HomePaths, Severity};
@@ -63,6 +64,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("RunRecord.cleanup", texts(Cleanup::TEXTS)),
         ("RunRecord.outcome", texts(RunOutcome::TEXTS)),
         ("RunRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
+        ("RunRecord.storedChanges", texts(StoredChanges::TEXTS)),
         ("RunRecord.status", texts(BackgroundStatus::TEXTS)),
         ("CallError.code", texts(ErrorCode::TEXTS)),
         ("ConfigSource.origin", texts(Origin::TEXTS)),

@@ -140,7 +140,7 @@ async fn no_hook_or_program_of_a_repository_runs() {
         run.write("kept.txt", "the run's");
         let imported = run.import().await;
         assert_eq!(imported.branch.as_deref(), Some("subagent/0badcafe"), "{:?}", imported.notices);
-        run.store.difference(ID).await.expect("the diff is available");
+        run.store.difference(ID, SystemTime::now()).await.expect("the diff is available");
         run.store.apply(ID, true).await.expect("the apply succeeds");
         run.store.abort_apply(ID).await.expect("the apply is aborted");
         let before = run.store.open(ID).await.expect("the snapshot is readable");
@@ -239,7 +239,7 @@ async fn a_run_gets_another_branch_if_its_name_is_in_use() {
             let notices = imported.notices.join("\n");
             assert!(notices.contains("`/subagents apply 0badcafe` applies them"), "{notices}");
         }
-        let shown = run.store.difference(ID).await.expect(what);
+        let shown = run.store.difference(ID, SystemTime::now()).await.expect(what);
         assert_eq!(shown.branch.as_deref(), expected, "{what}");
         assert!(String::from_utf8_lossy(&shown.text).contains("+the run's"), "{what}");
         let applied = run.store.apply(ID, false).await.expect(what);

@@ -16,8 +16,8 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
 use pi_subagent_native::run::{
     AgentInfo, CallError, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources, RetryNotice,
-    RunDetails, RunOutcome, RunState, SandboxReport, SingleResult, TaskProgress, TaskState, TimeoutReason,
-    ToolResult, WriteReach,
+    RunDetails, RunOutcome, RunState, SandboxReport, SingleResult, StoredChanges, TaskProgress, TaskState,
+    TimeoutReason, ToolResult, WriteReach,
 };
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};
@@ -283,6 +283,7 @@ fn record() -> RunRecord {
         tools: texts(),
         sandbox: text(),
         supervision: text(),
+        stored_changes: Some(StoredChanges::Nothing),
         restarts: 1,
         host_pid: Some(1),
         ..RunRecord::default()

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::support::repository::{ID, Scene};
 use crate::support::saver::{Plan, Saver};
-use worktree::{Git, Snapshot, SnapshotLimits, SnapshotStore, Undone};
+use worktree::{Difference, Git, Snapshot, SnapshotLimits, SnapshotStore, Undone};
 
 impl Scene {
     async fn store_with_snapshot(&self) -> SnapshotStore {
@@ -80,7 +80,163 @@ async fn an_undo_restores_every_change_of_a_run() {
         .collect();
     assert!(!remaining.iter().any(|name| name.to_string_lossy().contains("undo")), "{remaining:?}");
 
-    assert_eq!(undo(&store).await, Undone::default(), "a second undo restores nothing");
+    let repeated = Undone { is_repeated: true, ..Undone::default() };
+    assert_eq!(undo(&store).await, repeated, "a second undo restores nothing");
+}
+
+/// Returns the difference of a run, and its text.
+async fn difference(store: &SnapshotStore) -> (Difference, String) {
+    let shown = store.difference(ID, SystemTime::now()).await.expect("git succeeds");
+    let text = String::from_utf8_lossy(&shown.text).into_owned();
+    (shown, text)
+}
+
+/// The files of a diff in git's format, each with its changed lines.
+fn files_of(text: &str) -> Vec<(String, Vec<&str>)> {
+    let mut files: Vec<(String, Vec<&str>)> = Vec::new();
+    for line in text.lines() {
+        if let Some(names) = line.strip_prefix("diff --git a/") {
+            files.push((names.split(" b/").next().unwrap_or_default().to_owned(), Vec::new()));
+        } else if !line.starts_with("index ")
+            && !line.starts_with("---")
+            && !line.starts_with("+++")
+            && !line.starts_with("@@")
+            && let Some((_, lines)) = files.last_mut()
+        {
+            lines.push(line);
+        }
+    }
+    files
+}
+
+#[tokio::test]
+async fn a_difference_in_place_has_exactly_the_changes_of_the_run() {
+    let scene = Scene::committed();
+    let root = scene.root();
+    let set_mode = |name: &str, mode: u32| {
+        fs::set_permissions(root.join(name), fs::Permissions::from_mode(mode)).expect("the mode is set");
+    };
+    scene.write(".gitignore", "*.log\n");
+    for name in ["script.sh", "private.txt", "committed.txt"] {
+        scene.write(name, "text\n");
+    }
+    scene.write("binary", "a\0b");
+    symlink("kept.txt", root.join("link")).expect("the link is created");
+    fs::create_dir(root.join("empty")).expect("the directory is created");
+    scene.commit();
+    // The person's work before the run.
+    scene.write("kept.txt", "mine, not committed\n");
+    scene.write("untracked.txt", "mine, untracked\n");
+    scene.write("mine.txt", "mine\n");
+    let store = scene.store().await;
+    store.take_in_place(ID, &root).await.expect("the snapshot is taken");
+
+    scene.write("kept.txt", "the run's\n");
+    scene.write("committed.txt", "the run's\n");
+    scene.write("new/file.txt", "new\n");
+    scene.write("ignored.log", "ignored");
+    scene.write("binary", "a\0c");
+    fs::remove_file(root.join("untracked.txt")).expect("the file is removed");
+    fs::remove_file(root.join("link")).expect("the link is removed");
+    symlink("mine.txt", root.join("link")).expect("the link is created");
+    fs::remove_dir(root.join("empty")).expect("the directory is removed");
+    set_mode("script.sh", 0o755);
+    set_mode("private.txt", 0o600);
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
+
+    let expected = |text: &str| {
+        let link = ["-kept.txt", "\\ No newline at end of file", "+mine.txt", "\\ No newline at end of file"];
+        let expected = [
+            ("binary", vec!["Binary files a/binary and b/binary differ"]),
+            ("committed.txt", vec!["-text", "+the run's"]),
+            ("kept.txt", vec!["-mine, not committed", "+the run's"]),
+            ("link", link.to_vec()),
+            ("new/file.txt", vec!["new file mode 100644", "+new"]),
+            ("script.sh", vec!["old mode 100644", "new mode 100755"]),
+            ("untracked.txt", vec!["deleted file mode 100644", "-mine, untracked"]),
+        ];
+        let expected: Vec<_> = expected.into_iter().map(|(name, lines)| (name.to_owned(), lines)).collect();
+        assert_eq!(files_of(text), expected);
+    };
+    let (shown, text) = difference(&store).await;
+    expected(&text);
+    let unrecorded: Vec<_> = shown
+        .unrecorded
+        .iter()
+        .map(|change| (change.path.to_str(), change.is_directory, change.old.is_some(), change.new))
+        .collect();
+    assert_eq!(
+        unrecorded,
+        [(Some("empty"), true, true, None), (Some("private.txt"), false, true, Some(0o600))]
+    );
+    assert_eq!(shown.changed_since, paths(&[]));
+
+    // The person works on: edits, commits, and removes a file.
+    scene.git(&["add", "committed.txt", "new"]);
+    scene.git(&["commit", "-qm", "of the person"]);
+    scene.write("kept.txt", "mine again\n");
+    scene.write("mine.txt", "mine, edited\n");
+    scene.write("later.txt", "mine\n");
+    scene.write("untracked.txt", "mine, made again\n");
+    fs::remove_file(root.join("binary")).expect("the file is removed");
+    let before = scene.git(&["status", "--porcelain"]);
+    let (shown, text) = difference(&store).await;
+    expected(&text);
+    assert_eq!(shown.changed_since, paths(&["binary", "kept.txt", "untracked.txt"]));
+    assert!(!shown.is_until_now && !shown.is_undone);
+    assert_eq!(scene.git(&["status", "--porcelain"]), before, "the tree is unchanged");
+    // The patch makes the same changes, binary ones included.
+    let patch = fs::read_to_string(shown.patch.expect("the diff names a patch")).expect("it is readable");
+    assert!(patch.contains("GIT binary patch"), "{patch}");
+}
+
+#[tokio::test]
+async fn an_undo_is_recorded_once_every_file_is_restored() {
+    let scene = Scene::committed();
+    let store = scene.store().await;
+    store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
+    scene.write("kept.txt", "the run's");
+    scene.write("new.txt", "the run's");
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
+    scene.write("new.txt", "mine");
+    assert_eq!(undo(&store).await.changed_since, paths(&["new.txt"]));
+    assert!(!difference(&store).await.0.is_undone, "a file of the run is still there");
+    scene.write("new.txt", "the run's");
+    assert_eq!(undo(&store).await.restored, paths(&["new.txt"]));
+    assert!(difference(&store).await.0.is_undone);
+    scene.write("kept.txt", "mine");
+    assert!(undo(&store).await.is_repeated, "a later edit is not the run's");
+}
+
+/// The tree of git is the same at the start and at the end.
+#[tokio::test]
+async fn a_run_that_changed_only_permissions_is_not_taken_for_an_isolated_one() {
+    let scene = Scene::committed();
+    let store = scene.store().await;
+    store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
+    fs::set_permissions(scene.root().join("kept.txt"), fs::Permissions::from_mode(0o600))
+        .expect("the permissions are set");
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
+    assert!(!kept(&store).await.is_of_private_tree());
+    let (shown, text) = difference(&store).await;
+    assert_eq!((text.as_str(), shown.unrecorded.len()), ("", 1));
+    assert_eq!(undo(&store).await.restored, paths(&["kept.txt"]));
+}
+
+/// Its host was killed.
+#[tokio::test]
+async fn without_a_recorded_end_a_difference_reaches_until_now_and_names_newer_files() {
+    let scene = Scene::committed();
+    let store = scene.store().await;
+    store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
+    scene.write("kept.txt", "the run's");
+    let found = fs::symlink_metadata(scene.root().join("kept.txt")).expect("the file exists");
+    let since = Duration::new(found.ctime().unsigned_abs(), u32::try_from(found.ctime_nsec()).unwrap_or(0));
+    let changed = SystemTime::UNIX_EPOCH + since;
+    let shown = store.difference(ID, changed).await.expect("git succeeds");
+    assert!(shown.is_until_now && shown.changed_since.is_empty(), "{shown:?}");
+    let shown = store.difference(ID, changed - Duration::from_secs(1)).await.expect("git succeeds");
+    assert_eq!(shown.changed_since, paths(&["kept.txt"]));
 }
 
 #[tokio::test]

@@ -498,8 +498,13 @@ export interface RunRecord {
   restarts?: number
   /** The process id of its host. */
   hostPid?: number
-  /** True when its child works in a tree of its own, which `diff` shows once it has ended. */
+  /** True when its child works in a tree of its own. */
   isIsolated: boolean
+  /**
+   * Where its changes are stored, or why none are: `diff` shows those of a snapshot or a branch. Absent until it is
+   * known, and for runs of earlier versions.
+   */
+  storedChanges?: "readonly" | "write_off" | "only_reads" | "nothing" | "snapshot" | "branch" | "not_imported" | "not_recorded" | "no_git" | "remote"
   /** True when it runs in this process. */
   isInProcess: boolean
   /** True when a call waits for it, or has waited: it is listed until it ends, and kept so that it can be continued. */

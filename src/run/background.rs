@@ -46,6 +46,32 @@ impl BackgroundStatus {
 }
 
 text_enum! {
+    /// The stored changes of a run, or the reason why none are stored.
+    pub enum StoredChanges {
+        /// Its agent is readonly.
+        Readonly = "readonly",
+        /// `allowWrite` was off.
+        WriteOff = "write_off",
+        /// Its agent has only tools that read.
+        OnlyReads = "only_reads",
+        /// It changed no file.
+        Nothing = "nothing",
+        /// A snapshot has them.
+        Snapshot = "snapshot",
+        /// A branch has them.
+        Branch = "branch",
+        /// They could not be imported from its private tree.
+        NotImported = "not_imported",
+        /// No snapshot of its tree could be taken.
+        NotRecorded = "not_recorded",
+        /// Its tree is in no git repository.
+        NoGit = "no_git",
+        /// They are files of another machine.
+        Remote = "remote",
+    }
+}
+
+text_enum! {
     /// The clean-up of a run's transcript after its end.
     #[derive(Default)]
     pub enum Cleanup {
@@ -188,6 +214,9 @@ pub struct RunRecord {
     pub previous_run_ms: u64,
     /// True if its child works in a private tree.
     pub is_isolated: bool,
+    /// The stored changes, or the reason why none are stored. Absent while that is unknown, and in the record of an earlier
+    /// version.
+    pub stored_changes: Option<StoredChanges>,
     /// The requested hard timeout.
     pub timeout_ms: Option<u64>,
     /// The hard timeout that was configured for its call, if a call has begun it.
@@ -273,6 +302,15 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl RunRecord {
+    /// Returns true if its changes can be shown, as far as is known.
+    #[must_use]
+    pub fn has_diff(&self) -> bool {
+        match self.stored_changes {
+            Some(stored) => matches!(stored, StoredChanges::Snapshot | StoredChanges::Branch),
+            None => self.is_isolated,
+        }
+    }
+
     /// The maximum number of automatic resumptions after restarts of pi.
     const MAX_RESTARTS: u32 = 2;
 

@@ -54,7 +54,7 @@ pub use admit::{
 pub(crate) use admit::{
     cannot_continue, default_agent, find_permission_hooks, is_allowed, starts_another_pi,
 };
-pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
+pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord, StoredChanges};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, Used, account_of, store_of};
 pub use callbacks::{

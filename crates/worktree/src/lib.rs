@@ -43,6 +43,7 @@ pub use root::{REPOSITORY, has_git, is_bare, root_of};
 pub use scan::{Found, PARTIAL, scan};
 pub use snapshot::{
     Apply, Artifacts, Change, ChangeKind, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore, Undone,
+    Unrecorded,
 };
 pub use variables::GIT_VARIABLES;
 pub use variables::{leads_git, withheld_git_variables, without_git_variables};

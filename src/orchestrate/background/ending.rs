@@ -344,6 +344,8 @@ fn record_result(run: &mut RunRecord, single: &SingleResult) {
     run.notes = single.diagnostics.iter().take(MAX_NOTES).cloned().collect();
     run.sandbox = single.sandbox.as_ref().map(sandbox_label);
     run.supervision = single.supervision.map(str::to_owned);
+    // The agent or the setting that kept the run from writing is the better reason.
+    run.stored_changes = run.stored_changes.or(single.stored_changes);
 }
 
 fn sandbox_label(sandbox: &SandboxReport) -> String {

@@ -206,6 +206,7 @@ impl LiveRun {
         self.change(|run| {
             run.tools = ready.tools().to_vec();
             run.is_isolated = ready.resolved.is_isolated;
+            run.stored_changes = ready.resolved.stored_changes;
             run.model.clone_from(&ready.resolved.model);
             run.thinking.clone_from(&ready.resolved.thinking);
         });

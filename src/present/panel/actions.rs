@@ -60,7 +60,7 @@ pub(super) fn hints(run: &ShownRun, can_answer: bool) -> Vec<Hint> {
         ((A::Stop, "stop"), is_live),
         ((A::Resume, "resume"), !is_live),
         ((A::Background, "background"), is_live && run.is_foreground),
-        ((A::Diff, "diff"), !is_live && run.is_isolated),
+        ((A::Diff, "diff"), !is_live && run.has_diff()),
         ((A::Message, "message"), true),
         ((A::Info, "info"), true),
         ((A::Log, "log"), true),

@@ -54,14 +54,17 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
 /// Reports the restored files of an undo.
 #[must_use]
 pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
-    let Undone { restored, changed_since, failed, kept_versions: kept } = undone;
+    let Undone { restored, changed_since, failed, kept_versions: kept, is_repeated } = undone;
     let name = name(run);
     let mut report = Report { is_error: restored.is_empty() && !failed.is_empty(), ..Report::new(TITLE) };
     if !restored.is_empty() {
         let text = format!("reverted the changes of {name}: {}", listed(restored));
         report.lines.push(ReportLine::new(Mark::Ok, "", text));
+    } else if *is_repeated && failed.is_empty() && kept.is_empty() {
+        let text = format!("the changes of {name} are already undone");
+        return Report::sentence(Mark::Info, text);
     } else if changed_since.is_empty() && failed.is_empty() {
-        let text = format!("{name} has no changes left to revert here");
+        let text = format!("every file is already as it was before {name}");
         report.lines.push(ReportLine::new(Mark::Info, "", text));
     }
     if !changed_since.is_empty() {
@@ -243,6 +246,7 @@ mod tests {
             changed_since: vec!["b\n\u{1b}[31m".into()],
             failed: vec![("c".into(), "a program has it open".to_owned())],
             kept_versions: vec![("b\n\u{1b}[31m".into(), "b\n\u{1b}[31m.kept".into())],
+            is_repeated: false,
         };
         let lines: Vec<_> = undone_report(&run, &undone).lines.into_iter().map(|line| line.text).collect();
         let expected = [

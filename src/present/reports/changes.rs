@@ -1,4 +1,4 @@
-//! Reports the artifacts of an isolated run, and their import.
+//! Reports the changes of a run, and the import of an isolated run's artifacts.
 
 use std::path::PathBuf;
 
@@ -7,12 +7,14 @@ use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_label::name;
 use crate::run::RunRecord;
 use sanitizer::{Visible, figures, one_line, quoted};
-use worktree::{Applied, Difference, Discarded};
+use worktree::{Applied, Difference, Discarded, Unrecorded};
 
 /// Lines of a difference that are shown: more is read in an editor.
 const MAX_LINES: usize = 400;
 /// The longest line of a difference.
 const MAX_LINE: usize = 500;
+/// Most changes without a place in the difference that are shown.
+const MAX_UNRECORDED: usize = 50;
 /// Most conflicts that are named.
 const MAX_CONFLICTS: usize = 50;
 /// The columns of a tab.
@@ -35,8 +37,45 @@ pub fn difference_report(run: &RunRecord, difference: &Difference) -> Report {
         let text = format!("and {} more", figures::counted(more, "line"));
         report.lines.push(ReportLine::new(Mark::Warning, "", text));
     }
-    let patch = shown(&difference.patch);
-    report.with(ReportLine::new(Mark::Info, "", format!("the whole diff, with binary files: {patch}")))
+    let unrecorded = &difference.unrecorded;
+    let listed_changes = unrecorded.iter().take(MAX_UNRECORDED).map(unrecorded_line);
+    report.lines.extend(listed_changes);
+    if unrecorded.len() > MAX_UNRECORDED {
+        let more = unrecorded.len() - MAX_UNRECORDED;
+        let text = format!("and {} of permissions or directories", figures::counted(more, "more change"));
+        report.lines.push(ReportLine::new(Mark::Warning, "", text));
+    }
+    if report.lines.is_empty() {
+        report.lines.push(ReportLine::new(Mark::Info, "", "no file differs from the start of the run"));
+    }
+    if difference.is_until_now {
+        let text = "the end of the run was not recorded: these are all changes from its start until now";
+        report.lines.push(ReportLine::new(Mark::Warning, "", text));
+    }
+    if difference.is_undone {
+        report.lines.push(ReportLine::new(Mark::Info, "", "already undone"));
+    } else if !difference.changed_since.is_empty() {
+        let text = format!("changed since the run ended: {}", listed(&difference.changed_since));
+        report.lines.push(ReportLine::new(Mark::Warning, "", text));
+    }
+    let whole = difference.patch.as_deref().map(|patch| {
+        let text = format!("the whole diff, with binary files: {}", shown(patch));
+        ReportLine::new(Mark::Info, "", text)
+    });
+    report.lines.extend(whole);
+    report
+}
+
+/// Describes a change that git does not record.
+fn unrecorded_line(change: &Unrecorded) -> ReportLine {
+    let path = shown(&change.path);
+    let directory = if change.is_directory { "the directory " } else { "" };
+    let text = match (change.old, change.new) {
+        (None, _) => format!("made {directory}{path}"),
+        (_, None) => format!("removed {directory}{path}"),
+        (Some(old), Some(new)) => format!("permissions of {directory}{path}: {old:03o}, now {new:03o}"),
+    };
+    ReportLine::new(Mark::None, "", text)
 }
 
 fn difference_line(line: &[u8], in_hunk: &mut bool) -> ReportLine {
@@ -160,7 +199,8 @@ mod tests {
         let difference = Difference {
             branch: Some("subagent/1a2b".into()),
             text,
-            patch: PathBuf::from("/p/changes.patch"),
+            patch: Some(PathBuf::from("/p/changes.patch")),
+            ..Difference::default()
         };
         let report = difference_report(&RunRecord::default(), &difference);
         let first: Vec<_> = report.lines.iter().take(7).map(|line| (line.mark, line.text.as_str())).collect();

@@ -10,6 +10,7 @@ use super::refusal::Refusal;
 use super::remote_limits::{RemoteLimit, remote_limit};
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
+use crate::run::background::StoredChanges;
 use crate::run::context::{HostContext, HostTool, SessionKey};
 use crate::run::launcher::{Launcher, LauncherError, launcher_of, selected};
 use crate::run::protocol::{ChildProtocol, protocol_of};
@@ -28,7 +29,7 @@ use agents::{
 };
 use sanitizer::figures;
 use supervisor::Supervision;
-use worktree::{WorkTree, leads_git, withheld_git_variables};
+use worktree::{WorkTree, has_git, leads_git, withheld_git_variables};
 
 /// The decisions about a run that do not depend on its child. Nothing here is looked up again later.
 #[derive(Clone, Debug)]
@@ -68,6 +69,8 @@ pub(crate) struct ResolvedRun {
     pub is_isolated: bool,
     /// The work tree that the child writes to, unless it gets a private one.
     pub tree: Option<WorkTree>,
+    /// The reason why no changes of the run will be stored, if that is known before its start.
+    pub stored_changes: Option<StoredChanges>,
     /// A note about the changes in `tree` that cannot be undone.
     pub undo_note: Option<&'static str>,
     /// The mechanism that ensures the end of the child's process tree.
@@ -199,6 +202,7 @@ pub(crate) fn resolve(
         },
         announces: overrides.announces,
         is_isolated,
+        stored_changes: no_changes(&agent, writes, changes_files, is_isolated, spec, launcher.remote_name()),
         tree,
         undo_note: undo_note.filter(|_| changes_files),
         permission_hooks: permission_hooks_of(&sandbox, &config, launcher.remote_name(), context),
@@ -215,6 +219,26 @@ pub(crate) fn resolve(
         notices,
     };
     Ok((resolved, plan))
+}
+
+/// Returns the reason why no changes of a run will be stored.
+fn no_changes(
+    agent: &AgentDefinition,
+    writes: bool,
+    changes_files: bool,
+    is_isolated: bool,
+    spec: &RunSpec,
+    remote_launcher: Option<&str>,
+) -> Option<StoredChanges> {
+    Some(match (writes, changes_files, is_isolated) {
+        (false, ..) if agent.readonly => StoredChanges::Readonly,
+        (false, ..) => StoredChanges::WriteOff,
+        (true, false, _) => StoredChanges::OnlyReads,
+        (true, true, true) => return None,
+        (true, true, false) if remote_launcher.is_some() => StoredChanges::Remote,
+        (true, true, false) if !has_git(&spec.cwd, &spec.context.env) => StoredChanges::NoGit,
+        (true, true, false) => return None,
+    })
 }
 
 /// Refuses a run whose sandbox hides the child's directory, or extensions that the child must load. Blocks.

@@ -10,6 +10,7 @@ use tokio::task::JoinSet;
 use super::active_run::ActiveRun;
 use super::control::{Control, QuotaWaitTooLong, Watchers};
 use crate::run::admit::prepare::AdmittedRun;
+use crate::run::background::StoredChanges;
 use crate::run::blocking::{blocking, spawn_task, unless_cancelled};
 use crate::run::budget::account::{account_of, note, spent_before, take_notice};
 use crate::run::budget::enforcer::BudgetEnforcer;
@@ -207,6 +208,7 @@ impl ActiveRun<'_> {
                 }
             }
             let is_listed = before.is_some();
+            let is_recorded = snapshot.is_some();
             let (changed, tree) = tokio::join!(self.changes_since(before), self.tree_since(snapshot));
             let (changed, unlisted) = match changed {
                 Ok(changed) => (changed, CHANGES_NOT_LISTED.to_owned()),
@@ -222,9 +224,16 @@ impl ActiveRun<'_> {
                     outcome.changes.as_ref().map(|changes| listed(paths_of(changes), MAX_CHANGES));
                 report.flagged = flagged_in_branch(&outcome);
                 self.admitted.builder.diagnostics.extend(outcome.notices);
+                report.stored_changes = outcome.changes.is_some().then(|| outcome.report.stored_changes());
                 report.isolation = Some(outcome.report);
             } else {
                 report.flagged = self.flagged_since(watched, &existing.unwrap_or_default()).await;
+                report.stored_changes = match &tree {
+                    _ if self.is_unrecorded => Some(StoredChanges::NotRecorded),
+                    TreeAtEnd::Same => (!is_committed).then_some(StoredChanges::Nothing),
+                    TreeAtEnd::Other(_) => Some(StoredChanges::Snapshot),
+                    TreeAtEnd::Unknown(_) => is_recorded.then_some(StoredChanges::Snapshot),
+                };
             }
             // A commit shows in no file.
             let is_unknown = is_listed && report.changes.is_none();

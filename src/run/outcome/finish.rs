@@ -63,7 +63,7 @@ impl ResultBuilder {
     pub(crate) fn finish(mut self, report: RunReport, files: &RunFiles) -> ToolResult {
         self.sanitizer = Arc::new(self.sanitizer.with_new_counts());
         self.diagnostics.extend(self.give_back(files, &report.last));
-        let RunReport { last, verdict, duration, changes, flagged, isolation } = report;
+        let RunReport { last, verdict, duration, changes, flagged, isolation, stored_changes } = report;
         let AttemptReport { supervised, collected, protocol_report, check, .. } = last;
         let mut collected = clean(collected, &self.sanitizer);
         let epilogue = collected.epilogue.take();
@@ -130,6 +130,7 @@ impl ResultBuilder {
         single.flagged = flagged.paths.iter().map(|path| self.path(path)).collect();
         single.flagged_gap = flagged.gap.map(|gap| gap.message(|path| self.path(path)));
         single.isolation = isolation.map(|report| self.isolation(report));
+        single.stored_changes = stored_changes;
 
         let tried: Vec<&str> =
             collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();

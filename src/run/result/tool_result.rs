@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
 
-use crate::run::background::RunRecord;
+use crate::run::background::{RunRecord, StoredChanges};
 use crate::run::progress::{Resources, TaskProgress};
 use crate::run::state::RunOutcome;
 use agents::Network;
@@ -113,6 +113,18 @@ pub struct IsolationReport {
     pub kept_tree: Option<String>,
 }
 
+impl IsolationReport {
+    /// Returns the stored changes, once their import has ended.
+    pub(in crate::run) fn stored_changes(&self) -> StoredChanges {
+        match self {
+            Self { branch: Some(_), .. } => StoredChanges::Branch,
+            Self { patch: Some(_), .. } => StoredChanges::Snapshot,
+            Self { kept_tree: Some(_), .. } => StoredChanges::NotImported,
+            _ => StoredChanges::Nothing,
+        }
+    }
+}
+
 /// The result of one agent for one task. All strings are sanitized and bounded. Callers and sessions have the same JSON.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -190,6 +202,9 @@ pub struct SingleResult {
     /// Notices about the set-up of the run, such as dropped tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
+    /// The stored changes, or the reason why none are stored, as far as the end of the run decides it.
+    #[serde(skip)]
+    pub stored_changes: Option<StoredChanges>,
     /// The child's announcement, if it was asked for one and has replied.
     #[serde(skip)]
     pub announcement: Option<Announcement>,
@@ -258,6 +273,7 @@ impl SingleResult {
             isolation: None,
             redacted: Vec::new(),
             diagnostics: Vec::new(),
+            stored_changes: None,
             announcement: None,
             next_step: None,
             notes: String::new(),

@@ -4,6 +4,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::tool_result::{CheckReport, ErrorCode, IsolationReport, TimeoutReason};
+use crate::run::background::StoredChanges;
 use crate::run::launcher::RemoteEnd;
 use crate::run::state::RunOutcome;
 use agents::SUBMIT;
@@ -113,6 +114,8 @@ pub(crate) struct RunReport {
     pub flagged: Flagged,
     /// The artifacts of an isolated run.
     pub isolation: Option<IsolationReport>,
+    /// The stored changes, or the reason why none are stored.
+    pub stored_changes: Option<StoredChanges>,
 }
 
 impl RunReport {
@@ -121,7 +124,15 @@ impl RunReport {
         let verdict = Verdict::of(&last, sanitizer);
         let Verdict { outcome, error, .. } = &verdict;
         tracing::info!(target: "run", %outcome, reason = error, "the attempt has ended");
-        Self { verdict, last, duration, changes: None, flagged: Flagged::default(), isolation: None }
+        Self {
+            verdict,
+            last,
+            duration,
+            changes: None,
+            flagged: Flagged::default(),
+            isolation: None,
+            stored_changes: None,
+        }
     }
 
     /// Cancels a run that waits for another attempt.

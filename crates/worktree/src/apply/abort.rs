@@ -24,7 +24,11 @@ impl SnapshotStore {
         self.open(id).await.map_err(|_| ApplyError::Nothing)?;
         let _lock = self.lock(id).await?;
         let snapshot = self.open(id).await?;
-        let apply = snapshot.applied.clone().ok_or(ApplyError::NotApplied)?;
+        let apply = snapshot.applied.clone().ok_or(if snapshot.is_apply_undone {
+            ApplyError::UndoneAlready
+        } else {
+            ApplyError::NotApplied
+        })?;
         self.restore(&snapshot, &apply, None).await
     }
 
@@ -36,6 +40,7 @@ impl SnapshotStore {
         apply: &Apply,
         failed: Option<BTreeSet<PathBuf>>,
     ) -> Result<Vec<PathBuf>, ApplyError> {
+        let is_on_request = failed.is_none();
         let absent = apply.absent.iter().map(Name::path).collect();
         let changes = in_tree(self.changes(snapshot, &apply.before, &apply.after).await?, &absent);
         let contents = self.contents(snapshot, &changes).await?;
@@ -44,7 +49,8 @@ impl SnapshotStore {
         let applied = apply.clone();
         let restored =
             off_thread(move || restore_all(&root, &id, &changes, &contents, &applied, failed)).await?;
-        self.keep(&Snapshot { applied: None, ..snapshot.clone() }).await?;
+        let is_apply_undone = snapshot.is_apply_undone || is_on_request;
+        self.keep(&Snapshot { applied: None, is_apply_undone, ..snapshot.clone() }).await?;
         Ok(restored)
     }
 }

@@ -1,4 +1,4 @@
-//! Shows and deletes the artifacts of a run.
+//! Deletes the artifacts of a run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,6 @@ use super::error::ApplyError;
 use crate::git::Scope;
 use crate::private::{PATCH, is_in_use};
 use crate::snapshot::{Artifacts, Snapshot, SnapshotError, SnapshotStore, off_thread};
-
-/// The changes of a run, in git's format.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// Its branch, if it has one.
-    pub branch: Option<String>,
-    /// The changes. Names are quoted as git does; the contents of files are not changed.
-    pub text: Vec<u8>,
-    /// The file with the same changes as a patch, including binary files.
-    pub patch: PathBuf,
-}
 
 /// The deleted artifacts, or the ones that would be deleted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,19 +18,6 @@ pub struct Discarded {
 }
 
 impl SnapshotStore {
-    /// Returns the changes of the isolated run `id` since its start.
-    ///
-    /// # Errors
-    ///
-    /// If it has no artifacts, or git fails.
-    pub async fn difference(&self, id: &str) -> Result<Difference, ApplyError> {
-        let (snapshot, artifacts) = self.artifacts(id).await?;
-        let args = ["diff-tree", "-r", "-p", "--no-renames", "--no-color", "--no-ext-diff", "--no-textconv"];
-        let args = [&args[..], &["--end-of-options", &snapshot.tree, &artifacts.commit]].concat();
-        let text = self.git(&snapshot, &args, Vec::new()).await?;
-        Ok(Difference { branch: artifacts.branch, text, patch: self.directory(id).join(PATCH) })
-    }
-
     /// Deletes the branch and the patch of the isolated run `id`, if the branch is unchanged since the run. Without
     /// `is_sure`, deletes nothing and only returns the artifacts that would be deleted.
     ///

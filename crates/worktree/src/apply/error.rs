@@ -25,7 +25,10 @@ impl SnapshotStore {
         match snapshot.artifacts.clone() {
             Some(artifacts) if artifacts.is_discarded => Err(ApplyError::Discarded),
             Some(artifacts) => Ok((snapshot, artifacts)),
-            None if snapshot.is_of_private_tree() => Err(ApplyError::NoBranch),
+            None if snapshot.is_of_private_tree() => Err(match snapshot.import_error {
+                Some(why) => ApplyError::NotImported { why },
+                None => ApplyError::NoBranch,
+            }),
             None => Err(ApplyError::InPlace { id: id.to_owned() }),
         }
     }
@@ -38,31 +41,32 @@ const MAX_NAMED: usize = 20;
 /// so.
 #[derive(Debug, thiserror::Error)]
 pub enum ApplyError {
-    /// Nothing is known of the run's changes.
-    #[error(
-        "it has no stored changes: it could not write, it changed nothing, or its files were removed since. \
-         A branch `subagent/ID` is kept even then"
-    )]
+    /// No changes of the run are stored. The record of the run has the reason.
+    #[error("no changes of it are stored")]
     Nothing,
     /// The run worked in the user's tree.
     #[error(
-        "it was not isolated and worked in your tree itself: `git diff` shows the changes, `/subagents undo \
-         {id}` reverts them"
+        "it worked in your tree itself: `/subagents diff {id}` shows its changes, `/subagents undo {id}` \
+         reverts them"
     )]
     InPlace {
         /// The run.
         id: String,
     },
-    /// The run has no artifacts.
-    #[error(
-        "it worked in a private tree and has no imported changes: it changed nothing, or the import failed"
-    )]
+    /// The import of the run's changes failed.
+    #[error("the import of its changes failed: {why}")]
+    NotImported {
+        /// The reason.
+        why: String,
+    },
+    /// No import of the run's changes is recorded.
+    #[error("it worked in a private tree, and no import of its changes is recorded")]
     NoBranch,
     /// The artifacts were discarded.
-    #[error("it was discarded")]
+    #[error("already discarded")]
     Discarded,
     /// The run was applied before.
-    #[error("it was applied already: `/subagents apply --abort {id}` undoes that")]
+    #[error("already applied: `/subagents apply --abort {id}` undoes that")]
     AppliedAlready {
         /// The run.
         id: String,
@@ -76,6 +80,9 @@ pub enum ApplyError {
     /// There is nothing to undo.
     #[error("it is not applied: there is nothing to undo")]
     NotApplied,
+    /// The apply was undone before.
+    #[error("its apply is already undone")]
+    UndoneAlready,
     /// Another process is applying the run, or undoing its apply.
     #[error("another process is applying the same run or undoing its apply: try again when it has ended")]
     Busy,

@@ -11,17 +11,20 @@
 //! | how is a file merged that has changed on both sides | `merge` |
 //! | apply it, in which order | `apply_run` |
 //! | restore the state before an apply | `abort` |
-//! | show or delete the artifacts | `discard` |
+//! | show the changes of a run, isolated or not | `difference` |
+//! | delete the artifacts | `discard` |
 //! | what was applied, what can go wrong | `error` |
 
 mod abort;
 mod apply_run;
+mod difference;
 mod discard;
 mod error;
 mod flagged;
 mod merge;
 
-pub use discard::{Difference, Discarded};
+pub use difference::Difference;
+pub use discard::Discarded;
 pub use error::Applied;
 pub use error::ApplyError;
 pub use flagged::FlaggedChanges;

@@ -74,6 +74,7 @@ impl SnapshotStore {
         // The record is removed before any file: a missing file would look like a file that the child removed.
         self.forget_tree(&tree.snapshot.id).await;
         let is_whole = imported.notices.is_empty();
+        let snapshot_id = tree.snapshot.id.clone();
         let tree = tree.clone();
         let (kept_tree, notice) = off_thread(move || {
             // A save by path fails from now on.
@@ -91,7 +92,20 @@ impl SnapshotStore {
         .await;
         imported.kept_tree = kept_tree;
         imported.notices.extend(notice);
+        self.note_failed_import(&snapshot_id, &imported).await;
         imported
+    }
+
+    /// Records the reason why nothing was imported, for later commands on the run.
+    pub(super) async fn note_failed_import(&self, id: &str, imported: &Imported) {
+        if imported.commit.is_some() || imported.notices.is_empty() {
+            return;
+        }
+        if let Ok(snapshot) = self.open(id).await {
+            let import_error = Some(imported.notices.join("; "));
+            // Without it, commands say that no import is recorded.
+            drop(self.keep(&Snapshot { import_error, ..snapshot }).await);
+        }
     }
 
     async fn import_into(&self, tree: &PrivateTree, imported: &mut Imported) -> Result<(), SnapshotError> {
@@ -240,8 +254,9 @@ impl SnapshotStore {
         Ok((sum(0), sum(1)))
     }
 
-    /// git writes the file: a patch can be larger than the limit for a command's output.
-    async fn patch(&self, snapshot: &Snapshot, tree: &str) -> Result<PathBuf, SnapshotError> {
+    /// Writes the changes since a snapshot to a patch next to it. git writes the file: a patch can be larger than the limit
+    /// for a command's output.
+    pub(crate) async fn patch(&self, snapshot: &Snapshot, tree: &str) -> Result<PathBuf, SnapshotError> {
         let snapshot_dir = self.directory(&snapshot.id);
         let to = snapshot_dir.join(PATCH);
         let new = snapshot_dir.join(NEW_PATCH);

@@ -152,6 +152,7 @@ impl SnapshotStore {
         }
         let packs = [tree.pack.clone(), tree.returned_pack.clone()];
         off_thread(move || packs.iter().for_each(|pack| drop(fs::remove_file(pack)))).await;
+        self.note_failed_import(&tree.snapshot.id, &imported).await;
         imported
     }
 

@@ -37,4 +37,6 @@ pub use record::SnapshotLimits;
 pub(super) use record::line as index_line;
 pub(super) use store::{Call, INDEX_NOW, SHOWN, copy_with_time};
 pub use store::{Snapshot, SnapshotStore};
+pub use surroundings::Unrecorded;
 pub use undo::Undone;
+pub(super) use undo::{batches, both, modified_after};

@@ -76,14 +76,26 @@ pub struct Snapshot {
     /// The branch that it was taken from instead of the files.
     #[serde(default)]
     pub branch: Option<String>,
+    /// True if its run works in the tree itself. Absent in the record of an earlier version.
+    #[serde(default)]
+    pub is_in_place: bool,
+    /// True if an undo has restored every file of its run.
+    #[serde(default)]
+    pub is_undone: bool,
+    /// True if its run was applied, and `apply --abort` has restored the tree.
+    #[serde(default)]
+    pub is_apply_undone: bool,
+    /// The reason why no changes were imported from the private tree.
+    #[serde(default)]
+    pub import_error: Option<String>,
 }
 
 impl Snapshot {
-    /// Returns true if its run has worked in a private tree. A run in place has changed something, else its snapshot
-    /// was removed.
+    /// Returns true if its run has worked in a private tree. In the record of an earlier version, the same tree at the
+    /// start and at the end means that.
     #[must_use]
     pub fn is_of_private_tree(&self) -> bool {
-        self.end.as_ref() == Some(&self.tree)
+        !self.is_in_place && self.end.as_ref() == Some(&self.tree)
     }
 
     /// Returns a sentence for each part of the tree that a private tree lacks: separate repositories, which are empty
@@ -242,6 +254,10 @@ impl SnapshotStore {
             artifacts: None,
             applied: None,
             branch: None,
+            is_in_place: false,
+            is_undone: false,
+            is_apply_undone: false,
+            import_error: None,
         };
         let Recorded { tree, submodules, omitted } =
             self.recorder(&snapshot, snapshot_dir).record(&snapshot_dir.join(INDEX), false).await?;

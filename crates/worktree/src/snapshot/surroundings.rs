@@ -40,6 +40,19 @@ struct Record {
     directories: Vec<(Name, u32)>,
 }
 
+/// A change of a run that git does not record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unrecorded {
+    /// Relative to the root.
+    pub path: PathBuf,
+    /// False for a file.
+    pub is_directory: bool,
+    /// The permissions at the start of the run; `None` for a new directory.
+    pub old: Option<u32>,
+    /// The permissions at its end; `None` for a removed directory.
+    pub new: Option<u32>,
+}
+
 /// The surroundings at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Surroundings {
@@ -100,6 +113,25 @@ impl Surroundings {
         self.files.get(path).copied().unwrap_or(self.usual)
     }
 
+    /// Returns the changes that git does not record: permissions, except of files in `known`, and directories without a
+    /// file in `known`.
+    fn differences(&self, later: &Self, known: &BTreeSet<&Path>) -> Vec<Unrecorded> {
+        let files = self.changed_modes(later, known).into_iter().map(|path| {
+            let (old, new) = (Some(self.mode(&path)), Some(later.mode(&path)));
+            Unrecorded { path, is_directory: false, old, new }
+        });
+        let paths: BTreeSet<_> = self.directories.keys().chain(later.directories.keys()).collect();
+        let has_files = |path: &Path| known.iter().any(|file| file.starts_with(path));
+        let directories = paths.into_iter().filter_map(|path| {
+            let [old, new] = [self, later].map(|side| side.directories.get(path).copied());
+            let is_shown = old != new && (old.is_some() == new.is_some() || !has_files(path));
+            is_shown.then(|| Unrecorded { path: path.clone(), is_directory: true, old, new })
+        });
+        let mut all: Vec<_> = files.chain(directories).collect();
+        all.sort_by(|one, other| one.path.cmp(&other.path));
+        all
+    }
+
     /// Returns the files whose permissions differ, except `added` files.
     fn changed_modes(&self, later: &Self, added: &BTreeSet<&Path>) -> BTreeSet<PathBuf> {
         let paths = self.files.keys().chain(later.files.keys());
@@ -137,7 +169,11 @@ impl SnapshotStore {
     ///
     /// As [`Self::take`].
     pub async fn take_in_place(&self, id: &str, root: &Path) -> Result<Snapshot, SnapshotError> {
-        let snapshot = self.take(id, root).await?;
+        let snapshot = Snapshot { is_in_place: true, ..self.take(id, root).await? };
+        if let Err(error) = self.keep(&snapshot).await {
+            self.release(id).await?;
+            return Err(error);
+        }
         // Without the surroundings, an undo still restores the contents of files.
         if let Ok(Some(found)) = self.surroundings(&snapshot, INDEX, None).await {
             drop(self.write_surroundings(&snapshot, BEGIN, &found).await);
@@ -164,6 +200,21 @@ impl SnapshotStore {
         };
         let known = changes.iter().map(|change| &*change.path).collect();
         begin.changed_modes(&end, &known).into_iter().collect()
+    }
+
+    /// Returns the changes of a run in place that git's comparison of the files, with these `changes`, does not show. Of
+    /// a file with other content it shows only the permission to execute.
+    pub(crate) async fn unrecorded(&self, snapshot: &Snapshot, changes: &[Change]) -> Vec<Unrecorded> {
+        let begin = self.read_surroundings(snapshot, BEGIN).await;
+        let Some((begin, end)) = begin.zip(self.read_surroundings(snapshot, END).await) else {
+            return Vec::new();
+        };
+        let has_shown_mode = |change: &&Change| {
+            let modes = [&change.old, &change.new].map(|file| file.as_ref().map(|file| file.mode));
+            modes[0] != modes[1]
+        };
+        let known = changes.iter().filter(has_shown_mode).map(|change| &*change.path).collect();
+        begin.differences(&end, &known)
     }
 
     /// Reads the records, and finds the missing directories before an undo.

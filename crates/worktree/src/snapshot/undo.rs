@@ -38,6 +38,8 @@ pub struct Undone {
     pub failed: Vec<(PathBuf, String)>,
     /// Files with two versions that were saved during the undo. The second path leads to the older version.
     pub kept_versions: Vec<(PathBuf, PathBuf)>,
+    /// True if an earlier undo has restored every file.
+    pub is_repeated: bool,
 }
 
 impl Undone {
@@ -148,6 +150,12 @@ impl SnapshotStore {
         undone.changed_since.sort();
         undone.changed_since.dedup();
         undone.failed.sort();
+        undone.is_repeated = snapshot.is_undone;
+        let is_whole = undone.changed_since.is_empty() && undone.failed.is_empty();
+        if is_whole && !snapshot.is_undone {
+            // Without the note, only the words of a second undo differ.
+            drop(self.keep(&Snapshot { is_undone: true, ..snapshot.clone() }).await);
+        }
         Ok(undone)
     }
 
@@ -246,7 +254,7 @@ impl SnapshotStore {
 }
 
 /// Returns the names of the objects on both sides of a change.
-fn both(change: &Change) -> impl Iterator<Item = &str> {
+pub(crate) fn both(change: &Change) -> impl Iterator<Item = &str> {
     [&change.old, &change.new].into_iter().flatten().map(|file| file.object.as_str())
 }
 
@@ -287,7 +295,7 @@ fn revert(
 
 /// Divides changes so that each part fits into memory. Added files come first, because their removal makes room for the
 /// others.
-fn batches(changes: Vec<Change>, sizes: &BTreeMap<String, u64>) -> Vec<Vec<Change>> {
+pub(crate) fn batches(changes: Vec<Change>, sizes: &BTreeMap<String, u64>) -> Vec<Vec<Change>> {
     let (added, others): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.old.is_none());
     let mut batches = Vec::<Vec<_>>::new();
     let mut room = BATCH;
@@ -325,7 +333,7 @@ fn read_batch(mut printed: &[u8]) -> Option<BTreeMap<String, Vec<u8>>> {
 
 /// Returns the files that were modified after a moment, or moved there after it. A moved file keeps the modification
 /// time of its content.
-fn modified_after(root: &Path, changes: &[Change], moment: SystemTime) -> BTreeSet<PathBuf> {
+pub(crate) fn modified_after(root: &Path, changes: &[Change], moment: SystemTime) -> BTreeSet<PathBuf> {
     let is_newer = |change: &&Change| {
         std::fs::symlink_metadata(root.join(&change.path)).is_ok_and(|found| {
             let modified = found.modified().is_ok_and(|modified| modified > moment);

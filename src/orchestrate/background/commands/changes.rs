@@ -12,9 +12,10 @@ use crate::present::{
     undone_report,
 };
 use crate::run::{
-    CallSettings, HostCapabilities, HostContext, RunOutcome, RunRecord, blocking, snapshot_store,
+    CallSettings, HostCapabilities, HostContext, RunOutcome, RunRecord, StoredChanges, blocking,
+    snapshot_store,
 };
-use sanitizer::chain;
+use sanitizer::{chain, one_line};
 use worktree::{ApplyError, GitError, SnapshotError, SnapshotStore};
 
 /// The refusal of every command while the run works.
@@ -23,11 +24,10 @@ const LIVE: &str = "it has not ended: wait for it, or stop it first";
 const NOT_APPLIED: &str = "no run of this session is applied; to undo the apply of another session's run, \
                            name it: `/subagents apply --abort ID`";
 
+/// The maximum length of an agent's name in a reason, in characters.
+const MAX_AGENT: usize = 80;
 /// The agent of a run of which only the snapshot is left.
 const UNKNOWN: &str = "unknown";
-
-/// The reason why a run without a snapshot cannot be undone.
-const NO_SNAPSHOT: &str = "it could not write, has changed nothing, or worked outside of a git repository";
 
 /// Shows, applies, reverts or discards the changes of a run. The person who typed the command decides by the report, so
 /// it is not redacted on their screen.
@@ -70,16 +70,19 @@ pub(super) async fn carry_out_change(
             store.discard(id, is_sure).await.map(|discarded| discarded_report(run, &discarded, is_sure))
         }
         RunCommand::Undo => undone(run, &store).await,
-        _ => store.difference(id).await.map(|shown| difference_report(run, &shown)),
+        _ => store.difference(id, end_of(run)).await.map(|shown| difference_report(run, &shown)),
     };
-    let report = report.unwrap_or_else(|error: ApplyError| refused_report(run, done, &chain(&error)));
+    let report = report.unwrap_or_else(|error: ApplyError| match error {
+        ApplyError::Nothing => refused_report(run, done, &nothing_stored(run)),
+        error => refused_report(run, done, &chain(&error)),
+    });
     report.sanitized_for_storing(settings.sanitizer(), &format!("diff {id}"))
 }
 
 async fn undone(run: &RunRecord, store: &SnapshotStore) -> Result<Report, ApplyError> {
     let refused = |why: &str| Ok(refused_report(run, "undone", why));
     let snapshot = match store.open(&run.run_id).await {
-        Err(SnapshotError::Unknown { .. }) => return refused(NO_SNAPSHOT),
+        Err(SnapshotError::Unknown { .. }) => return refused(&nothing_stored(run)),
         found => found?,
     };
     if snapshot.is_of_private_tree() {
@@ -91,10 +94,49 @@ async fn undone(run: &RunRecord, store: &SnapshotStore) -> Result<Report, ApplyE
             None => "it worked in a private tree, and its changes are not in your tree".to_owned(),
         });
     }
-    let ended = run.ended_ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
-    let ended = ended.map_or_else(SystemTime::now, |since| SystemTime::UNIX_EPOCH + since);
-    let undone = store.undo(&snapshot, ended).await?;
+    let undone = store.undo(&snapshot, end_of(run)).await?;
     Ok(undone_report(run, &undone))
+}
+
+/// Returns the time of a run's end.
+fn end_of(run: &RunRecord) -> SystemTime {
+    let ended = run.ended_ms.and_then(|ms| u64::try_from(ms).ok()).map(Duration::from_millis);
+    ended.map_or_else(SystemTime::now, |since| SystemTime::UNIX_EPOCH + since)
+}
+
+/// Returns the reason why no changes of a run are stored, from its record.
+fn nothing_stored(run: &RunRecord) -> String {
+    let RunRecord { run_id, agent, .. } = run;
+    let agent = one_line(agent, MAX_AGENT);
+    match run.stored_changes {
+        Some(StoredChanges::Readonly) => format!("{agent} is readonly: it changed nothing"),
+        Some(StoredChanges::WriteOff) => "`allowWrite` was off: it changed nothing".to_owned(),
+        Some(StoredChanges::OnlyReads) => format!("{agent} has only tools that read: it changed nothing"),
+        Some(StoredChanges::Nothing) => "it changed nothing".to_owned(),
+        Some(StoredChanges::NoGit) => {
+            "it worked outside of a git repository, where its changes are not recorded".to_owned()
+        }
+        Some(StoredChanges::Remote) => {
+            "it changed files of another machine, which are not recorded here".to_owned()
+        }
+        Some(StoredChanges::NotRecorded) => {
+            format!("its tree could not be recorded; `/subagents info {run_id}` shows the reason")
+        }
+        Some(StoredChanges::NotImported) => {
+            format!("its changes could not be imported; `/subagents info {run_id}` shows the reason")
+        }
+        Some(StoredChanges::Branch) => {
+            "its stored changes were removed with its files. Its branch is still in your repository, unless \
+             you have deleted it"
+                .to_owned()
+        }
+        Some(StoredChanges::Snapshot) => "its stored changes were removed with its files".to_owned(),
+        None if run.started_ms.is_none() && !run.run_id.is_empty() && run.created_ms > 0 => {
+            "it was never started: it changed nothing".to_owned()
+        }
+        // The record of an earlier version.
+        None => "no changes of it are stored".to_owned(),
+    }
 }
 
 /// Aborts the newest apply among these runs.
