@@ -460,6 +460,8 @@ export interface SessionResult {
 	ok: boolean;
 	/** The words of the child, at most 16 KiB; what it had said so far if it has not completed. */
 	text: string;
+	/** The value that the child has submitted, if the run had a `schema`; absent above 64 KiB of JSON. */
+	data?: unknown;
 	/** What went wrong. */
 	error?: string;
 }

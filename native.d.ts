@@ -468,6 +468,8 @@ export interface RunRecord {
   result?: string
   /** The beginning of an answer that was cut off; at most 4 KiB. */
   partial?: string
+  /** The value that the child has submitted, as in `SingleResult`. */
+  structured?: unknown
   /** Further notes on how it was set up and ended. */
   notes?: Array<string>
   /** The tools its policy allowed when it was accepted. */

@@ -98,5 +98,12 @@ function messageOf({ deliveryIds, runs, questions }: native.DeliveryMessage): Se
 function resultOf(run: RunRecord): SessionResult {
 	const ok = run.status === "success";
 	const text = run.result ?? run.partial ?? "";
-	return { runId: run.runId, run, ok, text, ...(run.error !== undefined && { error: run.error }) };
+	return {
+		runId: run.runId,
+		run,
+		ok,
+		text,
+		...(run.structured !== undefined && { data: run.structured }),
+		...(run.error !== undefined && { error: run.error }),
+	};
 }

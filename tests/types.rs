@@ -274,6 +274,7 @@ fn record() -> RunRecord {
         timeout_ms: Some(1),
         call_timeout_ms: Some(1),
         output_schema: Some(json!({})),
+        structured: Some(json!({})),
         directory: Some("/d".into()),
         transcript: Some("/t".into()),
         child_session_id: text(),

@@ -128,3 +128,20 @@ it("a run without a session cannot be moved, and goes on", async (t) => {
 	scene.open();
 	assert.ok((await inTime(Promise.resolve(task), "the result")).ok);
 });
+
+it("a background run's result has the submitted value", async (t) => {
+	const call = { toolCallId: "c1", toolName: "submit_result" };
+	const result = { content: [{ type: "text", text: "Submitted." }], details: { submitted: { files: ["a.ts"] } } };
+	const { received, open } = stage(t, [
+		"begin",
+		{ event: { type: "tool_execution_start", ...call, args: {} } },
+		{ event: { type: "tool_execution_end", ...call, result, isError: false } },
+		{ say: "Submitted." },
+	]);
+	const session = open();
+	const schema = { type: "object", properties: { files: { type: "array" } } };
+	await session.spawn({ agent: "explorer", task: "Which files?", schema });
+	await inTime(session.settled(), "the result");
+	assert.deepEqual(received[0]?.results[0]?.data, { files: ["a.ts"] });
+	await session.close();
+});

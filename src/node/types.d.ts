@@ -464,10 +464,12 @@ export interface RunRecord {
   transcript?: string
   /** The id of the child's session. */
   childSessionId?: string
-  /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial` and `notes`. */
+  /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial`, `structured` and `notes`. */
   result?: string
   /** The beginning of an answer that was cut off; at most 4 KiB. */
   partial?: string
+  /** The value that the child has submitted, as in `SingleResult`. */
+  structured?: unknown
   /** Further notes on how it was set up and ended. */
   notes?: Array<string>
   /** The tools its policy allowed when it was accepted. */

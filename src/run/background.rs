@@ -233,6 +233,8 @@ pub struct RunRecord {
     pub result: Option<String>,
     /// The unfinished answer of a run that did not complete, at most 4 KiB.
     pub partial: Option<String>,
+    /// The submitted result, if the run had to submit one and it is not large.
+    pub structured: Option<Value>,
     /// Diagnostics of its set-up and its end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

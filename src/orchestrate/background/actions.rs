@@ -399,6 +399,7 @@ fn resumed(run: &RunRecord) -> RunRecord {
         archive_at_ms: None,
         result: None,
         partial: None,
+        structured: None,
         notes: Vec::new(),
         is_detached: false,
         spent_before: run.progress.usage.clone(),

@@ -342,6 +342,7 @@ fn record_result(run: &mut RunRecord, single: &SingleResult) {
     run.model = single.model.clone().or(run.model.take());
     run.transcript = single.session_file.clone().map(Into::into).or(run.transcript.take());
     run.notes = single.diagnostics.iter().take(MAX_NOTES).cloned().collect();
+    run.structured.clone_from(&single.structured);
     run.sandbox = single.sandbox.as_ref().map(sandbox_label);
     run.supervision = single.supervision.map(str::to_owned);
     // The agent or the setting that kept the run from writing is the better reason.
