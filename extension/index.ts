@@ -9,7 +9,7 @@ import type { KeyId } from "@earendil-works/pi-tui";
 import type { BackgroundEvent, DeliveryMessage, ToolSurfaces } from "../native.js";
 import { type Deliveries, openDeliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
-import { registerAnnouncementRenderer, stopClocks } from "./cards/cards.ts";
+import { redrawEnded, registerAnnouncementRenderer, stopClocks } from "./cards/cards.ts";
 import childGuard from "./child-guard.cjs";
 import { registerBackgroundKey, registerCommands, registerRestarts } from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
@@ -52,7 +52,13 @@ function start(pi: ExtensionAPI): void {
 	let sessionChanges = 0;
 	const remembered = rememberedTools();
 	tools.register(remembered);
-	if (remembered.length > 0) registerAnnouncementRenderer(pi);
+	const settled = () => background.settled;
+	if (remembered.length > 0) registerAnnouncementRenderer(pi, settled);
+	let shownSettled = settled();
+	background.subscribe(() => {
+		if (shownSettled !== settled()) redrawEnded();
+		shownSettled = settled();
+	});
 
 	const drain = async (context: ExtensionCommandContext) => await deliveries?.drain(() => context.waitForIdle());
 	const session = { background, questions, drain };
@@ -142,7 +148,7 @@ function start(pi: ExtensionAPI): void {
 		surfaces = await describeTools(pi, context);
 		// The session has ended in the meantime, or has started again.
 		if (thisSession !== sessionChanges) return;
-		registerAnnouncementRenderer(pi);
+		registerAnnouncementRenderer(pi, settled);
 		if (surfaces.register) tools.register(surfaces.tools);
 		else if (remembered.length > 0) {
 			const off = new Set(remembered.map(({ name }) => name));
@@ -150,7 +156,10 @@ function start(pi: ExtensionAPI): void {
 		}
 		const stale = staleNotice();
 		notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
-		if (surfaces.backgroundKey) registerBackgroundKey(pi, session, surfaces.backgroundKey as KeyId);
+		if (surfaces.backgroundKey) {
+			registerBackgroundKey(pi, session, surfaces.backgroundKey as KeyId);
+			tools.nameBackgroundKey(surfaces.backgroundKey);
+		}
 		// Runs need the extensions; the tool descriptions do not wait for them.
 		await finding;
 		if (thisSession !== sessionChanges) return;

@@ -10,8 +10,8 @@ use crate::support::stage::User;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::spawnable;
 use pi_subagent_native::run::{
-    CallSettings, Control, HostCapabilities, HostContext, HostExtension, HostModel, HostSkill, HostTool,
-    Listing, ToolResult, describe, list_agents,
+    CallSettings, Caveat, Control, HostCapabilities, HostContext, HostExtension, HostModel, HostSkill,
+    HostTool, Listing, ToolResult, describe, list_agents,
 };
 use serde_json::{Value, json};
 
@@ -383,6 +383,7 @@ while [ $# -gt 0 ]; do [ "$1" = --append-system-prompt ] && cat "$2" > "$home/pr
         result.text.lines().last(),
         Some("[It tried to change files (write) and could not: `allowWrite` is off.]")
     );
+    assert_eq!(result.details.results[0].caveats, [Caveat::WriteOff]);
     let prompt = fs::read_to_string(scene.path("prompt")).expect("the child wrote its prompt");
     assert!(prompt.contains("You cannot change files in this run"), "{prompt}");
     let [mine, theirs] = ["Mine: be quick.", "Theirs: use just."]
@@ -509,6 +510,24 @@ async fn missing_tools_of_builtin_agents_are_reported_once() {
     let lacks: Vec<_> = checks.iter().filter(|check| check.message.contains("`lsp`")).collect();
     assert_eq!(lacks.len(), 1, "{lacks:?}");
     assert!(lacks[0].message.contains("explorer, ") && lacks[0].message.contains("mine"), "{lacks:?}");
+}
+
+#[tokio::test]
+async fn only_an_agent_that_asks_for_tools_that_write_has_the_caveat_of_a_run_without_them() {
+    for (tools, settings, caveats) in [
+        ("read, write", json!({}), &[Caveat::WriteOff][..]),
+        ("read, deploy", json!({}), &[]),
+        ("read", json!({}), &[]),
+        ("read, write", json!({ "allowWrite": true, "sandbox": { "mode": "off" } }), &[]),
+    ] {
+        let mut scene = scene(&settings);
+        let file = format!("---\nname: mine\ndescription: d\ntools: {tools}\n---\nBe.");
+        write(&scene, "agent/agents/mine.md", &file);
+        scene.spec.agent = "mine".into();
+        let (_, result) = run(&scene, &User::default()).await;
+        assert!(!result.is_error, "{}", result.text);
+        assert_eq!(result.details.results[0].caveats, caveats, "{tools} {settings}");
+    }
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use pi_subagent_native::orchestrate::background::{
 };
 use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::present::Report;
-use pi_subagent_native::run::{Host, HostContext, RunOverrides, RunSpec, ToolResult};
+use pi_subagent_native::run::{Host, HostContext, RunOverrides, RunSpec, Settled, ToolResult};
 use serde_json::json;
 use supervisor::Cancel;
 use tempfile::TempDir;
@@ -180,6 +180,38 @@ fn with_config(root: &TempDir, key: &str, value: serde_json::Value) -> Arc<HostC
     let mut changed = (*context(root)).clone();
     changed.config.as_mut().expect("the configuration exists")[key] = value;
     Arc::new(changed)
+}
+
+/// A card offers a command until it was carried out. Cards of a later pi read the same record.
+#[tokio::test]
+async fn a_run_records_what_a_command_has_done_with_its_changes() {
+    let scene = Scene::new().await;
+    let call = scene.call("brancher", "branch", context(&scene.root)).await;
+    let branch = call.details.results[0].run_id.clone().expect("the run is stored");
+    let placed = scene.done("writer", "placed").await;
+    for (line, id, settled) in [
+        (format!("discard {branch}"), &branch, None),
+        (format!("apply {branch}"), &branch, Some(Settled::Applied)),
+        (format!("apply {branch}"), &branch, Some(Settled::Applied)),
+        ("apply --abort".to_owned(), &branch, None),
+        (format!("discard {branch} --yes"), &branch, Some(Settled::Discarded)),
+        (format!("undo {placed}"), &placed, Some(Settled::Undone)),
+    ] {
+        let output = scene.output_of(&line).await;
+        let is_recorded = || {
+            let runs = scene.view.runs();
+            runs.iter().any(|run| run.run_id == *id && run.settled == settled)
+        };
+        eventually(&format!("`{line}` is recorded: {output}"), is_recorded).await;
+        let info = scene.output_of(&format!("info {id}")).await;
+        let state = info.lines().find(|line| line.contains("state")).unwrap_or_default().to_owned();
+        assert_eq!(settled.map(Settled::as_str), state.rsplit(", ").next().and_then(known), "{line}: {info}");
+    }
+}
+
+/// Returns the word of a command that was carried out.
+fn known(word: &str) -> Option<&'static str> {
+    Settled::parse(word).map(Settled::as_str)
 }
 
 /// Files that are applied or undone during a run would count as the run's work, and its undo would remove them.

@@ -13,8 +13,8 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::present::panel::PanelAction;
 use pi_subagent_native::present::{Mark, QuestionKey};
 use pi_subagent_native::run::{
-    ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, StoredChanges, TaskState, TimeoutReason,
-    WriteReach,
+    Caveat, ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, Settled, StoredChanges, TaskState,
+    TimeoutReason, WriteReach,
 };
 use pi_subagent_native::transcript::TranscriptRole;
 use sanitizer::{HomePaths, Severity};
@@ -63,6 +63,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("AgentInfo.writes", texts(WriteReach::TEXTS)),
         ("RunRecord.cleanup", texts(Cleanup::TEXTS)),
         ("RunRecord.outcome", texts(RunOutcome::TEXTS)),
+        ("RunRecord.settled", texts(Settled::TEXTS)),
         ("RunRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
         ("RunRecord.storedChanges", texts(StoredChanges::TEXTS)),
         ("RunRecord.status", texts(BackgroundStatus::TEXTS)),
@@ -86,6 +87,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("RunDetails.kind", [RunDetails::KIND].into()),
         ("RunDetails.mode", texts(Mode::TEXTS)),
         ("RunEvent.event", texts(RunEventKind::TEXTS)),
+        ("RunStatus.caveat", texts(Caveat::TEXTS)),
         ("SandboxReport.network", texts(Network::TEXTS)),
         ("SanitizeOptions.homePaths", texts(HomePaths::TEXTS)),
         ("ShadowedAgent.by", texts(Source::TEXTS)),

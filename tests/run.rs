@@ -11,8 +11,8 @@ use crate::support::pids::eventually;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::run::{
-    Answer, ConfirmRequest, Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption, RunId,
-    RunOutcome, RunOverrides, RunSpec, RunState, SharedRunId, Timeout, ToolResult, prepare, store_of,
+    Answer, Caveat, ConfirmRequest, Control, ErrorCode, HostContext, HostTool, Mode, Progress, Resumption,
+    RunId, RunOutcome, RunOverrides, RunSpec, RunState, SharedRunId, Timeout, ToolResult, prepare, store_of,
 };
 use sanitizer::figures::epoch_ms;
 use serde_json::{Value, json};
@@ -1191,6 +1191,11 @@ git -c user.name=n -c user.email=n@localhost commit -qam 'of the child'; rm kept
 
     let (scene, result) = run(Child::new().starts().says("Done.").settles(), true).await;
     assert!(result.text.contains("[It worked in a private tree and changed nothing.]"), "{}", result.text);
+    // A child that had nothing to write is no contradiction.
+    assert!(result.details.results[0].caveats.is_empty());
+    let writes = Child::new().starts().starts_tool("write").says("I added it.").settles();
+    let (_, wrote) = run(writes, true).await;
+    assert_eq!(wrote.details.results[0].caveats, [Caveat::Unchanged], "{}", wrote.text);
     for place in ["agent/subagents/snapshots", "agent/subagent-trees"] {
         assert_eq!(fs::read_dir(scene.path(place)).map_or(0, Iterator::count), 0, "{place}");
     }

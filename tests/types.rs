@@ -15,9 +15,9 @@ use pi_subagent_native::orchestrate::background::{
 };
 use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
 use pi_subagent_native::run::{
-    AgentInfo, CallError, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources, RetryNotice,
-    RunDetails, RunOutcome, RunState, SandboxReport, SingleResult, StoredChanges, TaskProgress, TaskState,
-    TimeoutReason, ToolResult, WriteReach,
+    AgentInfo, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources,
+    RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, Settled, SingleResult,
+    StoredChanges, TaskProgress, TaskState, TimeoutReason, ToolResult, WriteReach,
 };
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};
@@ -118,7 +118,7 @@ fn retry() -> RetryNotice {
 }
 
 fn items() -> Vec<DisplayItem> {
-    let call = DisplayItem::ToolCall { name: "read".to_owned(), args: json!({}) };
+    let call = DisplayItem::ToolCall { name: "read".to_owned(), args: json!({}), is_error: true, id: None };
     vec![DisplayItem::Text { text: "x".to_owned() }, call]
 }
 
@@ -159,6 +159,7 @@ fn single() -> SingleResult {
         structured: Some(json!({})),
         structured_file: text(),
         check: Some(check()),
+        caveats: vec![Caveat::Refused],
         changes: Some(texts()),
         flagged: texts(),
         flagged_gap: text(),
@@ -177,6 +178,8 @@ fn bare_single() -> SingleResult {
 fn a_result_has_the_declared_fields() {
     let with_id = SingleResult { run_id: text(), ..single() };
     compare("SingleResult", &with_id, &bare_single());
+    let artifacts = RunArtifacts::of(&single()).expect("the result has artifacts");
+    compare("RunArtifacts", &artifacts, &RunArtifacts::default());
     compare("SandboxReport", &sandbox(), &SandboxReport { reason: None, ..sandbox() });
     compare("CheckReport", &check(), &check());
     compare("IsolationReport", &isolation(), &IsolationReport::default());
@@ -282,6 +285,9 @@ fn record() -> RunRecord {
         partial: text(),
         notes: texts(),
         tools: texts(),
+        artifacts: RunArtifacts::of(&single()),
+        settled: Some(Settled::Undone),
+        caveats: vec![Caveat::Refused],
         sandbox: text(),
         supervision: text(),
         stored_changes: Some(StoredChanges::Nothing),

@@ -396,7 +396,7 @@ describe("the card of ended tasks", () => {
 		const lines = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results: stopped, error }, "", true).lines();
 		assert.equal(lines[0], "⚠ subagent parallel · 0 of 2 completed");
 		assert.match(lines[1] ?? "", /⚠ explorer {2}3\.2s {2}over budget · `budget\.maxTurns` rea/);
-		assert.match(lines[2] ?? "", /⚠ reviewer {2}3\.2s {2}stopped · cancelled by user/);
+		assert.match(lines[2] ?? "", /⚠ reviewer {2}3\.2s {2}stopped · 3 turns/);
 		assert.match(lines[3] ?? "", /^ {2}1 over budget · 1 stopped · 6 turns/);
 	});
 
@@ -460,6 +460,7 @@ describe("the card of ended tasks", () => {
 			"    Now the tests.",
 			"    $ cargo test --workspace --locked",
 			"    it broke",
+			"    last said:",
 			"",
 			"    Half.",
 			"",
@@ -473,7 +474,7 @@ describe("the card of ended tasks", () => {
 	it("gives the reason why nothing was started", () => {
 		const error = { code: "UNKNOWN_AGENT", message: "Unknown agent: x." } as const;
 		const card = parallel([{ agent: "x", task: "y" }]).finish({ mode: "parallel", results: [], error }, "", true);
-		assert.deepEqual(card.lines(), ["✗ subagent parallel", "  UNKNOWN_AGENT", "  Unknown agent: x."]);
+		assert.deepEqual(card.lines(), ["✗ subagent parallel", "  Unknown agent: x."]);
 		const refused = parallel("no list").finish(undefined, "Validation failed", true);
 		assert.deepEqual(refused.lines(), ["✗ subagent parallel", "  Validation failed"]);
 	});

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { homedir } from "node:os";
 import { afterEach, describe, it, mock } from "node:test";
 import { visibleWidth } from "@earendil-works/pi-tui";
-import { stopClocks } from "../../extension/cards/cards.ts";
+import { redrawEnded, stopClocks } from "../../extension/cards/cards.ts";
 import type {
 	RunDetails as CardDetails,
 	DisplayItem,
@@ -97,6 +97,22 @@ describe("the card of a run under way", () => {
 		assert.equal(lines.at(-1), "  12s · 2 turns · ↑12.4k ↓932 R40.2k · $0.02 · fake/big");
 		assert.equal(lines.length, 1 + 13 + 21 + 8 + 1);
 		assert.equal(card.finish(ended({})).lines()[0], "✓ subagent explorer · 3.2s");
+	});
+
+	it("names the keys that work once it has run for five seconds, in its last line", () => {
+		const last = (elapsedMs: number, width: number, backgroundKey?: string) => {
+			const card = new Card();
+			card.keyText = undefined;
+			card.backgroundKey = backgroundKey;
+			return card.update(running(elapsedMs, 0), "Reading.").lines(width).at(-1);
+		};
+		assert.match(last(4_000, 80, "alt+g") ?? "", /turns/);
+		assert.equal(last(5_000, 80, "alt+g"), "  esc stop · alt+g background");
+		assert.equal(last(5_000, 80), "  esc stop");
+		assert.equal(last(5_000, 24, "alt+g"), "  esc stop");
+		const card = new Card();
+		card.update(running(9_000, 0)).lines();
+		assert.doesNotMatch(card.finish(ended({})).lines().join("\n"), /esc stop/);
 	});
 
 	it("mentions a silence of more than ten seconds", () => {
@@ -273,8 +289,8 @@ describe("the card of an ended run", () => {
 			[
 				"✗ subagent explorer · 3.2s · timed out (silent)",
 				"  find the loader",
-				"  SUBAGENT_TIMEOUT",
 				"  no output for 180 s",
+				"  last said:",
 				"  Half.",
 				"  3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			],
@@ -289,12 +305,7 @@ describe("the card of an ended run", () => {
 				"",
 				true,
 			),
-			[
-				"⚠ subagent explorer · 3.2s · stopped",
-				"  find the loader",
-				"  cancelled by user",
-				"  3 turns · ↑12.4k ↓932 R40.2k · $0.02",
-			],
+			["⚠ subagent explorer · 3.2s · stopped", "  find the loader", "  3 turns · ↑12.4k ↓932 R40.2k · $0.02"],
 		],
 		[
 			"the end of a budget",
@@ -310,6 +321,7 @@ describe("the card of an ended run", () => {
 				"⚠ subagent explorer · 3.2s · over budget",
 				"  find the loader",
 				"  `budget.maxTurns` reached: 12 of 12",
+				"  last said:",
 				"  Half.",
 				"  3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			],
@@ -321,7 +333,7 @@ describe("the card of an ended run", () => {
 				"",
 				true,
 			),
-			["✗ subagent explorer", "  find the loader", "  UNKNOWN_AGENT", "  Unknown agent: x."],
+			["✗ subagent explorer", "  find the loader", "  Unknown agent: x."],
 		],
 		[
 			"a result pi made itself",
@@ -361,6 +373,43 @@ describe("the card of an ended run", () => {
 		const lines = new Card().finish(ended({ output })).lines();
 		assert.equal(lines.filter((line) => /^ {2}line/.test(line)).length, 6);
 		assert.ok(lines.includes("  … 24 more lines, ctrl+o to expand"));
+	});
+
+	it("offers no command that was carried out, and is redrawn when one was", () => {
+		const isolation = { branch: "subagent/0badcafe", commits: 1, files: 1, insertions: 1, deletions: 0 };
+		const card = new Card().finish(ended({ changes: ["a.ts"], isolation, runId: "0badcafe" }));
+		const offer = "  on branch subagent/0badcafe, not in your files: /subagents apply 0badcafe";
+		assert.ok(card.lines().includes(offer), card.lines().join("\n"));
+		for (const settled of ["applied", "discarded"]) {
+			card.settled = JSON.stringify({ "0badcafe": settled, other: "undone" });
+			const before = card.redraws;
+			redrawEnded();
+			assert.equal(card.redraws, before + 1);
+			assert.ok(card.lines().includes(`  on branch subagent/0badcafe: ${settled}`), card.lines().join("\n"));
+		}
+		card.settled = "{}";
+		assert.ok(card.lines().includes(offer));
+		const inPlace = new Card().finish(ended({ changes: ["a.ts"], runId: "0badcafe" }));
+		inPlace.settled = JSON.stringify({ "0badcafe": "undone" });
+		assert.ok(inPlace.lines().includes("  in your files: undone"), inPlace.lines().join("\n"));
+	});
+
+	it("never ends a preview within code or a table", () => {
+		const code = `It is this:\n\n\`\`\`js\n${"call();\n".repeat(20)}\`\`\`\n`;
+		const table = `The files:\n\n| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(20)}`;
+		const preview = (output: string) => {
+			const lines = new Card().finish(ended({ output })).lines();
+			return lines.slice(
+				2,
+				lines.findIndex((line) => line.includes("more lines")),
+			);
+		};
+		assert.deepEqual(preview(code), ["  It is this:", "  ```js", "    call();", "    call();", "    call();", "  ```"]);
+		const rows = preview(table);
+		assert.equal(rows[0], "  The files:");
+		assert.match(rows.at(-1) ?? "", rows.length === 1 ? /files/ : /┘$/);
+		const long = preview(`${"words\n\n".repeat(5)}${code}`);
+		assert.deepEqual(long, [...Array(5).fill("  words"), "  It is this:"]);
 	});
 
 	it("counts the calls of a failed or aborted run, and shows them when expanded", () => {

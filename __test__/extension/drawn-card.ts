@@ -29,13 +29,21 @@ export class Card {
 	keyText: (() => string) | undefined = () => "ctrl+o";
 	args: unknown;
 	questions: Asked[] = [];
+	/** The key that moves the call to the background, and what commands have done with its changes. */
+	backgroundKey: string | undefined;
+	settled = "{}";
+	private readonly sources = {
+		asked: () => this.questions,
+		backgroundKey: () => this.backgroundKey,
+		settled: () => this.settled,
+	};
 
 	constructor(
 		args: unknown = { agent: "explorer", task: "find the loader" },
 		tool: string | ReturnType<typeof renderers> = "subagent",
 	) {
 		this.args = args;
-		this.renderers = typeof tool === "string" ? renderers(tool, () => this.questions) : tool;
+		this.renderers = typeof tool === "string" ? renderers(tool, this.sources) : tool;
 	}
 
 	/** An update whose text is the child's, if it is given. */

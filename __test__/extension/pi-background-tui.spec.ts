@@ -40,7 +40,7 @@ for (const version of piVersions) {
 				await tui.waitFor("Spawned.");
 				work.open();
 				const drawn = await tui.waitFor("Heard success: ");
-				assert.match(drawn, /✓ background explorer · loader · \w{8} · work a/);
+				assert.match(drawn, /→ background explorer · started · loader · \w{8} · work a/);
 				assert.match(drawn, / ✓ loader · explorer · [\d.]+s\n {3}Report\n {3}On work a\.\n/);
 				await tui.press("C-o");
 				await tui.waitFor(/agent:explorer:subagent:[\w-]{36}\n {3}session [~…]\S*\/session\.jsonl/);

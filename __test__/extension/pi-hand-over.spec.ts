@@ -80,7 +80,7 @@ for (const version of piVersions) {
 				await tui.waitFor(/subagent explorer[\s\S]*wait for it/);
 				await eventually(() => stage.childRequests().length > 0, "the request of the child");
 				await tui.press("M-g");
-				const seen = await tui.waitFor(/subagent explorer.*in the background/);
+				const seen = await tui.waitFor(/→ subagent explorer.*started/);
 				assert.match(seen, /\(explorer\) continues in the background: its result arrives as a message/);
 				gate.open();
 				await tui.waitFor("Heard success: It is done.");
@@ -103,7 +103,7 @@ for (const version of piVersions) {
 				await tui.press("b");
 				await tui.waitFor("continues in the background");
 				await tui.press("Escape");
-				await tui.waitFor(/subagent explorer.*in the background/);
+				await tui.waitFor(/→ subagent explorer.*started/);
 				await tui.type("/subagents run --wait explorer wait again");
 				await tui.press("Enter");
 				await tui.waitFor(/wait again[\s\S]*I look\.[\s\S]*(?:back|keys)/);

@@ -259,7 +259,7 @@ export class Day {
 		await tui.press("Escape");
 		await tui.waitFor(/▸ ⚠ 5 tests/);
 		await tui.press("Escape");
-		await tui.waitFor(/⚠ tests [\s\S]*stopped on request[\s\S]*^ ● history .*\n─/m);
+		await tui.waitFor(/⚠ tests .*stopped[\s\S]*^ ● history .*\n─/m);
 		await quit(tui, () => look("quit", tui));
 	}
 

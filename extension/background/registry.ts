@@ -17,12 +17,15 @@ const COLLECTING_MS = 3_000;
 export type RunsListener = (runs: readonly RunRecord[]) => void;
 
 const NONE: readonly RunRecord[] = [];
+const NOTHING_SETTLED = "{}";
 
 export class Background {
 	/** The addon's view of the open session. Absent while no session is open, or without the addon. */
 	session: BackgroundSession | undefined;
 	/** All live runs of the session, and the runs that have ended since it was opened, newest first. */
 	runs = NONE;
+	/** What commands have done with the changes of runs, as `CallCard.settle` takes it. */
+	settled = NOTHING_SETTLED;
 	private undelivered = NONE;
 	/** The run ends (`endOf`) whose results have been offered for delivery. */
 	private readonly offered = new Set<string>();
@@ -103,6 +106,9 @@ export class Background {
 
 	private publish(runs: readonly RunRecord[]): void {
 		this.runs = runs;
+		this.settled = JSON.stringify(
+			Object.fromEntries(runs.flatMap(({ runId, settled }) => (settled ? [[runId, settled]] : []))),
+		);
 		// A listener that fails must not keep the update from the other listeners.
 		for (const listener of this.listeners) runGuarded("showing the background runs", () => listener(this.runs));
 	}

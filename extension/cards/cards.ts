@@ -1,13 +1,14 @@
 /** Connects pi's renderers with the cards of tool calls and with the messages that announce results. */
 
 import type { ExtensionAPI } from "@earendil-works/pi-coding-agent";
-import { Box, Spacer, Text } from "@earendil-works/pi-tui";
-import type { CallCard } from "../../native.js";
-import { guardedTimeout } from "../host/guard.ts";
+import { Box, type KeyId, Spacer, Text } from "@earendil-works/pi-tui";
+import type { CallCard, CardExtent } from "../../native.js";
+import { guardedTimeout, runGuarded } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import type { RenderedMessage, RenderOptions, ToolDefinition, ToolRenderContext } from "../host/pi.ts";
 import { asJson, contentText } from "../host/stored.ts";
 import { type Asked, questionLine } from "../questions/questions.ts";
+import { keyName, keyText } from "../ui/keys.ts";
 import { component, type Pen, Style } from "../ui/pen.ts";
 
 export type Renderers = Pick<ToolDefinition, "renderCall" | "renderResult">;
@@ -28,21 +29,35 @@ interface Shared {
 	ranInProcess?: boolean;
 	/** True if the upper part was last drawn before there was a result. */
 	isHeadEarly?: boolean;
+	/** The last value of `Sources.settled` that the card has. */
+	settled?: string;
 	tick?: NodeJS.Timeout;
 }
 
 /** The cards that will be redrawn, so that the end of the session can stop their timers. */
 const ticking = new Set<Shared>();
 
+/** The cards of calls that have ended, with the function that redraws them. */
+const ended = new Map<Shared, () => void>();
+
+/** The facts outside of a call that its card shows. */
+export interface Sources {
+	/** The pending questions of a call. */
+	asked?(callId: string): readonly Asked[];
+	/** Returns true if this process carries out a call. */
+	isUnderWay?(callId: string): boolean;
+	/** The key that moves waiting calls to the background, if there is one. */
+	backgroundKey?(): string | undefined;
+	/** What commands have done with the changes of runs, as JSON for `CallCard.settle`. */
+	settled?(): string;
+}
+
 /**
- * Returns the renderers of the tool `tool`. `isUnderWay` returns true if this process carries out a call. pi's HTML export
- * calls the renderers of every call in a session as if it had begun, and redraws no upper part once there is a result.
+ * Returns the renderers of the tool `tool`. pi's HTML export calls the renderers of every call in a session as if it had
+ * begun, and redraws no upper part once there is a result.
  */
-export function renderers(
-	tool: string,
-	asked: (callId: string) => readonly Asked[] = () => [],
-	isUnderWay: (callId: string) => boolean = () => true,
-): Renderers {
+export function renderers(tool: string, sources: Sources = {}): Renderers {
+	const { asked = () => [], isUnderWay = () => true, backgroundKey = () => undefined, settled = () => "{}" } = sources;
 	return {
 		/** Draws the upper part of the card: the agents and their tasks. */
 		renderCall(args, theme, context) {
@@ -59,7 +74,8 @@ export function renderers(
 			const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
 			const questions = (pen: Pen) => waiting().map((question) => questionLine(question, pen));
 			const plain = context.isError ? `✗ ${tool}` : tool;
-			const draw = (pen: Pen) => [...linesOf(card, "head", context, plain, pen), ...pen.indented(INDENT, questions)];
+			const head = (pen: Pen) => linesOf(card, "head", extentOf(context), plain, pen);
+			const draw = (pen: Pen) => [...head(pen), ...pen.indented(INDENT, questions)];
 			const stamp = () => {
 				begin();
 				return `${card?.isRunning} ${shownSecond(context)} ${waiting().map(({ id }) => id)}`;
@@ -74,10 +90,13 @@ export function renderers(
 			const { ranInProcess, isHeadEarly } = context.state as Shared;
 			const lacksOutcome = !context.isPartial && !ranInProcess && isHeadEarly === true;
 			const draw = (pen: Pen) => {
-				const outcome = lacksOutcome && card ? linesOf(card, "head", context, "", pen).slice(0, 1) : [];
-				return [...outcome, ...linesOf(card, "body", context, text, pen)];
+				if (card && !context.isPartial) settleCard(card, settled(), context.state as Shared);
+				const extent = extentOf(context, backgroundKey());
+				const outcome = lacksOutcome && card ? linesOf(card, "head", extent, "", pen).slice(0, 1) : [];
+				return [...outcome, ...linesOf(card, "body", extent, text, pen)];
 			};
-			return component(theme, draw, () => shownSecond(context), context);
+			if (card && !context.isPartial) ended.set(context.state as Shared, () => context.invalidate());
+			return component(theme, draw, () => `${shownSecond(context)} ${settled()}`, context);
 		},
 	};
 }
@@ -86,11 +105,10 @@ export function renderers(
 function linesOf(
 	card: CallCard | undefined,
 	part: "head" | "body",
-	context: ToolRenderContext,
+	extent: CardExtent,
 	text: string,
 	pen: Pen,
 ): string[] {
-	const extent = extentOf(context);
 	const lines = card && pen.drawn((_native, ...on) => card[part](...on, extent));
 	return lines ?? pen.indented(INDENT, (inner) => inner.paragraph(text, "toolOutput"));
 }
@@ -118,9 +136,23 @@ function updateCard(card: CallCard, details: unknown, text: string, context: Too
 	state.details = details;
 }
 
-function extentOf({ expanded }: ToolRenderContext) {
+/** Passes on what commands have done with the changes of runs, if that has changed. */
+function settleCard(card: CallCard, settled: string, state: Shared): void {
+	if (state.settled !== settled) card.settle(settled);
+	state.settled = settled;
+}
+
+/** Redraws the cards of the calls that have ended. Call it when `Sources.settled` has changed. */
+export function redrawEnded(): void {
+	for (const redraw of [...ended.values()]) runGuarded("redrawing a card", redraw);
+}
+
+/** `backgroundKey` moves the calls that wait to the background, if a key does. */
+function extentOf(context: ToolRenderContext, backgroundKey?: string): CardExtent {
 	const { rows } = process.stdout;
-	return { isExpanded: expanded, nowMs: Date.now(), ...(rows !== undefined && { rows }) };
+	const stopKey = keyText("app.interrupt", context).replace(/^escape\b/, "esc");
+	const keys = { stopKey, ...(backgroundKey && { backgroundKey: keyName(backgroundKey as KeyId) }) };
+	return { isExpanded: context.expanded, nowMs: Date.now(), ...keys, ...(rows !== undefined && { rows }) };
 }
 
 /**
@@ -148,9 +180,10 @@ function stopClock(state: Shared): void {
 	ticking.delete(state);
 }
 
-/** Stops the timers of the cards that will not receive a result any more. */
+/** Stops the timers of the cards that will not receive a result any more, and forgets the ended ones. */
 export function stopClocks(): void {
 	for (const state of ticking) stopClock(state);
+	ended.clear();
 }
 
 const LABEL = "[subagents]";
@@ -159,7 +192,7 @@ const LABEL = "[subagents]";
  * Registers the renderer. The message type comes from the addon; without the addon, pi draws these messages as plain
  * text.
  */
-export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
+export function registerAnnouncementRenderer(pi: ExtensionAPI, settled: () => string): void {
 	const { native } = loadAddon();
 	if (!native) return;
 	pi.registerMessageRenderer(native.ANNOUNCEMENT, (message, options: RenderOptions, theme) => {
@@ -168,8 +201,8 @@ export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
 		const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
 		box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
 		box.addChild(new Spacer(1));
-		const draw = (pen: Pen) => announcementLines(message, options.expanded, pen);
-		box.addChild(component(theme, draw, undefined, options));
+		const draw = (pen: Pen) => announcementLines(message, options.expanded, pen, settled());
+		box.addChild(component(theme, draw, settled, options));
 		return box;
 	});
 }
@@ -178,8 +211,8 @@ export function registerAnnouncementRenderer(pi: ExtensionAPI): void {
  * Returns the lines of an announcement. A message that the addon cannot read, for example from another release, is
  * shown as its text.
  */
-export function announcementLines(message: RenderedMessage, isExpanded: boolean, pen: Pen): string[] {
+export function announcementLines(message: RenderedMessage, isExpanded: boolean, pen: Pen, settled?: string): string[] {
 	const details = asJson(message.details);
-	const lines = pen.drawn((native, ...on) => native.drawAnnouncement(...on, details, isExpanded));
+	const lines = pen.drawn((native, ...on) => native.drawAnnouncement(...on, details, isExpanded, settled));
 	return lines ?? pen.paragraph(contentText(message), "customMessageText");
 }

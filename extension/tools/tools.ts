@@ -60,6 +60,8 @@ export function ownTools(pi: ExtensionAPI, questions: Questions, background: Bac
 	const failed = new Set<string>();
 	/** Calls that this process carries out. */
 	const underWay = new Set<string>();
+	/** The key that moves waiting calls to the background, if pi has registered one. */
+	let backgroundKey: string | undefined;
 
 	/** Returns the function of a tool, or `undefined` if this version of the extension does not have the tool. */
 	function runOf(name: string): Run | undefined {
@@ -78,11 +80,12 @@ export function ownTools(pi: ExtensionAPI, questions: Questions, background: Bac
 				const run = runOf(name);
 				const mode = modeOf(name);
 				if (!run) continue;
-				const drawn = renderers(
-					name,
-					(callId) => questions.list(callId),
-					(callId) => underWay.has(callId),
-				);
+				const drawn = renderers(name, {
+					asked: (callId) => questions.list(callId),
+					isUnderWay: (callId) => underWay.has(callId),
+					backgroundKey: () => backgroundKey,
+					settled: () => background.settled,
+				});
 				pi.registerTool({
 					...{ ...surface, ...drawn },
 					prepareArguments: (args) => prepared(name, args),
@@ -109,6 +112,11 @@ export function ownTools(pi: ExtensionAPI, questions: Questions, background: Bac
 					},
 				} satisfies ToolDefinition);
 			}
+		},
+
+		/** Cards name this key from now on. */
+		nameBackgroundKey(key: string): void {
+			backgroundKey = key;
 		},
 
 		/** Returns true if the call with this id failed, and forgets it. */

@@ -20,6 +20,7 @@ export interface KeySource {
 /** pi's defaults for its own actions. The terminal library knows only the actions of its components. */
 const DEFAULTS: Readonly<Record<string, { readonly defaultKeys: KeyId | readonly KeyId[] }>> = {
 	...TUI_KEYBINDINGS,
+	"app.interrupt": { defaultKeys: "escape" },
 	"app.tools.expand": { defaultKeys: "ctrl+o" },
 };
 

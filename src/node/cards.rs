@@ -16,11 +16,21 @@ pub struct CardExtent {
     pub rows: Option<u32>,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
+    /// The name of the key that stops a call, for the card of a call that has run for a while.
+    pub stop_key: Option<String>,
+    /// The name of the key that moves it to the background.
+    pub background_key: Option<String>,
 }
 
 impl From<CardExtent> for cards::Extent {
-    fn from(CardExtent { is_expanded, rows, now_ms }: CardExtent) -> Self {
-        Self { is_expanded, rows: rows.map(|rows| rows as usize), now_ms }
+    fn from(CardExtent { is_expanded, rows, now_ms, stop_key, background_key }: CardExtent) -> Self {
+        Self {
+            is_expanded,
+            rows: rows.map(|rows| rows as usize),
+            now_ms,
+            stop_key: stop_key.unwrap_or_default(),
+            background_key: background_key.unwrap_or_default(),
+        }
     }
 }
 
@@ -72,6 +82,13 @@ impl CallCard {
         self.0.finish(&details, &text, has_failed, now_ms);
     }
 
+    /// Takes what commands have done with the changes of runs, as JSON: an object of ids and `RunRecord.settled`. The card of
+    /// a result then no longer offers these commands.
+    #[napi(catch_unwind)]
+    pub fn settle(&mut self, settled: String) {
+        self.0.settle(&cards::SettledRuns::read(&settled));
+    }
+
     /// Draws who works on what.
     #[napi(catch_unwind)]
     pub fn head(&self, env: Env, palette: &Palette, width: u32, extent: CardExtent) -> Vec<String> {
@@ -98,6 +115,7 @@ impl CallCard {
 }
 
 /// Draws the message that announces how background runs ended, given its details as JSON; `null` for anything else.
+/// `settled` is that of `CallCard.settle`.
 ///
 /// @example
 /// ```ts
@@ -112,9 +130,11 @@ pub fn draw_announcement(
     width: u32,
     details: String,
     is_expanded: bool,
+    settled: Option<String>,
 ) -> Option<Vec<String>> {
     let announcement = cards::Announcement::read(&details)?;
-    Some(drawn(env, palette, width, |page| announcement.draw(page, is_expanded)))
+    let settled = cards::SettledRuns::read(&settled.unwrap_or_default());
+    Some(drawn(env, palette, width, |page| announcement.draw(page, is_expanded, &settled)))
 }
 
 /// Draws a report, given as the JSON that commands store; `null` for anything else.

@@ -35,6 +35,9 @@ pub struct RunStatus {
     pub stop_reason: Option<String>,
     /// The signal that ended the child.
     pub signal: Option<String>,
+    /// The most important fact that the answer of a completed run may contradict: the first of `SingleResult.caveats`.
+    #[napi(ts_type = "\"write_off\" | \"readonly\" | \"unchanged\" | \"refused\"")]
+    pub caveat: Option<String>,
     /// The time for which a countdown is written, in milliseconds since 1970.
     /// @default now
     pub now_ms: Option<i64>,
@@ -45,7 +48,7 @@ pub struct RunStatus {
 pub struct StateLabel {
     /// The name of its mark; `markStyles` has the sign.
     #[napi(
-        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\" | \"added\" | \"removed\" | \"hunk\""
+        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"started\" | \"retrying\" | \"skipped\" | \"added\" | \"removed\" | \"hunk\""
     )]
     pub mark: &'static str,
     /// The state in a word or two.
@@ -59,7 +62,7 @@ pub struct StateLabel {
 pub struct MarkStyle {
     /// The name of the mark.
     #[napi(
-        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"retrying\" | \"skipped\" | \"added\" | \"removed\" | \"hunk\""
+        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"started\" | \"retrying\" | \"skipped\" | \"added\" | \"removed\" | \"hunk\""
     )]
     pub name: &'static str,
     /// The sign itself; empty for `none`.
@@ -106,6 +109,7 @@ pub fn state_label(status: RunStatus) -> StateLabel {
         retry,
         stop_reason,
         signal,
+        caveat,
         now_ms: at,
     } = status;
     let status = present::RunStatus {
@@ -118,6 +122,7 @@ pub fn state_label(status: RunStatus) -> StateLabel {
         retry: retry.map(|Parsed(retry)| retry),
         stop_reason,
         signal,
+        caveat: caveat.as_deref().and_then(run::Caveat::parse),
     };
     let present::StateLabel { mark, word, note } = present::state_label(&status, at.unwrap_or_else(now_ms));
     StateLabel { mark: mark.as_str(), word, note }

@@ -128,6 +128,12 @@ export interface SingleResult {
   /** The result of the check of its work. Absent if the agent has no check, or the run ended before it. */
   check?: CheckReport
   /**
+   * The facts that its answer may contradict, the most important one first. `write_off`: it changed nothing, because
+   * `allowWrite` is off; `readonly`: it called a tool that writes, and its agent is readonly; `unchanged`: it called a tool
+   * that writes, and git sees no change; `refused`: the sandbox refused a shell command. Absent without one.
+   */
+  caveats?: Array<"write_off" | "readonly" | "unchanged" | "refused">
+  /**
    * The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
    * are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
    * not write.
@@ -352,7 +358,8 @@ export type DisplayItem =
   text: string }
   | { type: 'toolCall'; /** The tool's name. */
     name: string; /** The arguments. Sanitized, at most 32 KiB: long strings are cut in the middle. */
-  args: Record<string, unknown> }
+  args: Record<string, unknown>; /** True if the call has failed. Absent otherwise. */
+  isError?: boolean }
 
 /** The usage of a run, summed over its assistant messages. */
 export interface RunUsage {
@@ -378,6 +385,20 @@ export interface ContextUse {
   window: number
   /** The used part of the window in percent, from 0; can be above 100. Absent without `tokens`. */
   percent?: number
+}
+
+/** The artifacts of a run, which are facts next to the child's words. The fields are those of `SingleResult`. */
+export interface RunArtifacts {
+  /** The result of the check of its work. */
+  check?: CheckReport
+  /** The files that it changed. */
+  changes?: Array<string>
+  /** The changed files that run code later, or tell agents what to do. */
+  flagged?: Array<string>
+  /** The reason why there may be more of them. */
+  flaggedGap?: string
+  /** The report on its private tree. */
+  isolation?: IsolationReport
 }
 
 /** A run, in the background or in the foreground. All texts are sanitized; times are milliseconds since 1970 in UTC. */
@@ -464,6 +485,10 @@ export interface RunRecord {
   transcript?: string
   /** The id of the child's session. */
   childSessionId?: string
+  /** The artifacts of its work. Absent without any, and in events. */
+  artifacts?: RunArtifacts
+  /** What the last command about its changes has done. Absent while they wait, and after `apply --abort`. */
+  settled?: "applied" | "discarded" | "undone"
   /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial`, `structured` and `notes`. */
   result?: string
   /** The beginning of an answer that was cut off; at most 4 KiB. */
@@ -474,6 +499,8 @@ export interface RunRecord {
   notes?: Array<string>
   /** The tools its policy allowed when it was accepted. */
   tools: Array<string>
+  /** The facts that its answer may contradict, as in `SingleResult`. */
+  caveats?: Array<"write_off" | "readonly" | "unchanged" | "refused">
   /** The child's sandbox in words: the mechanisms that enforce it, or a note that it is not enforced. */
   sandbox?: string
   /** The level of certainty that all of the child's processes have ended, as in `SingleResult`. */
@@ -738,7 +765,7 @@ export interface CommandReport {
 /** One line of a report. */
 export interface ReportLine {
   /** The mark before it; absent: none. */
-  mark?: "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
+  mark?: "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "started" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** Its first column; absent: none. */
   name?: string
   /** The text. */

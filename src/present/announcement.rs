@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
 
-use crate::run::{BackgroundStatus, Cleanup, RunRecord};
+use crate::run::{BackgroundStatus, Cleanup, RunArtifacts, RunRecord};
 use pi_events::{Usage, run_usage};
 use sanitizer::{
     TruncateLimits, fenced, figures, floor_char_boundary, one_line, quoted_if_unusual, quoted_within,
@@ -252,6 +252,9 @@ pub(super) struct AnnouncedRun {
     #[serde(alias = "ranBeforeMs")]
     pub previous_run_ms: Option<u64>,
     pub notes: Option<Vec<String>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<String>,
+    pub artifacts: Option<RunArtifacts>,
 }
 
 impl AnnouncedRun {
@@ -279,6 +282,8 @@ impl AnnouncedRun {
             ended_ms: run.ended_ms,
             previous_run_ms: Some(run.previous_run_ms).filter(|ms| *ms > 0),
             notes: Some(run.notes.clone()).filter(|notes| !notes.is_empty()),
+            artifacts: run.artifacts.clone(),
+            caveats: run.caveats.iter().map(ToString::to_string).collect(),
         }
     }
 }

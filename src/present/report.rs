@@ -29,6 +29,8 @@ text_enum! {
         Queued = "queued",
         /// Its child is about to work.
         Starting = "starting",
+        /// It was started and works elsewhere, without its call.
+        Started = "started",
         /// Something is about to be tried again.
         Retrying = "retrying",
         /// It was never started.
@@ -44,7 +46,7 @@ text_enum! {
 
 impl Mark {
     /// Every mark.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::None,
         Self::Ok,
         Self::Info,
@@ -54,6 +56,7 @@ impl Mark {
         Self::Asking,
         Self::Queued,
         Self::Starting,
+        Self::Started,
         Self::Retrying,
         Self::Skipped,
         Self::Added,
@@ -80,6 +83,7 @@ impl Mark {
             Self::Asking => "?",
             Self::Queued => "○",
             Self::Starting => "◐",
+            Self::Started => "→",
             Self::Retrying => "↻",
             Self::Skipped => "–",
         }
@@ -92,7 +96,7 @@ impl Mark {
             Self::Ok => "success",
             Self::Error => "error",
             Self::Warning | Self::Asking | Self::Retrying => "warning",
-            Self::Running | Self::Starting | Self::Hunk => "accent",
+            Self::Running | Self::Starting | Self::Started | Self::Hunk => "accent",
             Self::Added => "toolDiffAdded",
             Self::Removed => "toolDiffRemoved",
             Self::None | Self::Info | Self::Queued | Self::Skipped => "muted",

@@ -37,7 +37,8 @@ fn label(run: &RunRecord) -> StateLabel {
     let pending_question =
         run.progress.pending_question.as_deref().map(|title| one_line(title, MAX_CELL).into_string());
     let retry = run.progress.retry.clone();
-    state_label(&RunStatus { state, pending_question, retry, ..RunStatus::default() }, now_ms())
+    let caveat = run.caveats.first().copied();
+    state_label(&RunStatus { state, pending_question, retry, caveat, ..RunStatus::default() }, now_ms())
 }
 
 /// The mark of a run's state.
@@ -50,7 +51,7 @@ pub(crate) fn state(run: &RunRecord) -> String {
     label(run).word
 }
 
-/// `running 5m12s`, `queued, position 3`, `completed after 5m12s, 1h02m ago`.
+/// `running 5m12s`, `queued, position 3`, `completed after 5m12s, 1h02m ago, changed nothing`.
 pub(super) fn state_and_time(run: &RunRecord, clock: &Clock) -> String {
     let queue = match (&run.progress.blocked_by, run.progress.position) {
         (Some(writer), _) => Some(format!(", blocked by {writer}, which writes here")),
@@ -62,7 +63,10 @@ pub(super) fn state_and_time(run: &RunRecord, clock: &Clock) -> String {
     let runtime = run.runtime(clock.now_ms()).filter(|_| is_known);
     let runtime = runtime.map(|runtime| format!("{before}{}", figures::duration(runtime)));
     let since = run.ended_ms.map(|ended| format!(", {}", clock.distance(ended)));
-    let more: String = [queue, runtime, since].into_iter().flatten().collect();
+    let caveat = run.caveats.first().filter(|_| run.outcome == Some(RunOutcome::Completed));
+    let caveat = caveat.map(|caveat| format!(", {}", caveat.note()));
+    let settled = run.settled.map(|settled| format!(", {settled}"));
+    let more: String = [queue, runtime, since, caveat, settled].into_iter().flatten().collect();
     format!("{}{more}", state(run))
 }
 

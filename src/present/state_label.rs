@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::report::Mark;
-use crate::run::{RetryNotice, RunOutcome, RunState, TaskState};
+use crate::run::{Caveat, RetryNotice, RunOutcome, RunState, TaskState, without_advice};
 use sanitizer::figures::{self, epoch_ms};
 use sanitizer::one_line;
 
@@ -31,6 +31,8 @@ pub struct RunStatus {
     pub stop_reason: Option<String>,
     /// The signal that ended the child.
     pub signal: Option<String>,
+    /// The most important fact that the answer of a completed run may contradict.
+    pub caveat: Option<Caveat>,
 }
 
 /// The label of a state.
@@ -57,6 +59,7 @@ pub fn state_label(status: &RunStatus, now_ms: i64) -> StateLabel {
         retry,
         stop_reason,
         signal,
+        caveat,
     } = status;
     let same_note =
         |mark, word: &str| StateLabel { mark, word: word.to_owned(), note: Some(word.to_owned()) };
@@ -100,6 +103,9 @@ pub fn state_label(status: &RunStatus, now_ms: i64) -> StateLabel {
             (RunOutcome::Completed, _) if stop_reason.as_deref() == Some("length") => {
                 noted(Mark::Warning, "completed", "cut at the output limit".to_owned())
             }
+            (RunOutcome::Completed, _) if let Some(caveat) = caveat => {
+                noted(Mark::Warning, "completed", caveat.note().to_owned())
+            }
             (RunOutcome::Completed, _) => plain(Mark::Ok, outcome_word(outcome)),
             (_, Some(signal)) => {
                 noted(outcome_mark(outcome), "killed", format!("killed by {}", one_line(signal, MAX_WORD)))
@@ -134,6 +140,15 @@ fn retry_text(RetryNotice { attempt, max_attempts, at_ms, error }: &RetryNotice,
     format!("retry {attempt}{of}{when}{reason}")
 }
 
+/// The errors of runs that a person has stopped. The state says the same.
+const STOPPED: [&str; 2] = ["cancelled by user", "stopped on request"];
+
+/// Returns an error without the words that are for a model, and nothing if `state` says the same.
+pub(super) fn reason<'a>(state: &str, error: &'a str) -> &'a str {
+    let is_said = state == RunOutcome::Aborted.as_str() && STOPPED.contains(&error.trim());
+    if is_said { "" } else { without_advice(error) }
+}
+
 /// The word for an outcome.
 pub(super) fn outcome_word(outcome: RunOutcome) -> &'static str {
     match outcome {
@@ -146,7 +161,7 @@ pub(super) fn outcome_word(outcome: RunOutcome) -> &'static str {
         RunOutcome::Budget => "over budget",
         RunOutcome::Skipped => "skipped",
         RunOutcome::Interrupted => "interrupted",
-        RunOutcome::Background => "in the background",
+        RunOutcome::Background => "started",
     }
 }
 
@@ -160,7 +175,7 @@ fn outcome_mark(outcome: RunOutcome) -> Mark {
         // A requested end is no alarm.
         RunOutcome::Aborted | RunOutcome::Interrupted | RunOutcome::Budget => Mark::Warning,
         RunOutcome::Skipped => Mark::Skipped,
-        RunOutcome::Background => Mark::Info,
+        RunOutcome::Background => Mark::Started,
     }
 }
 
@@ -251,6 +266,18 @@ mod tests {
                 "completed",
                 Some("cut at the output limit"),
             ),
+            (
+                RunStatus { caveat: Some(Caveat::WriteOff), ..of("completed") },
+                Mark::Warning,
+                "completed",
+                Some("changed nothing"),
+            ),
+            (
+                RunStatus { caveat: Some(Caveat::Refused), ..of("failed") },
+                Mark::Error,
+                "failed",
+                Some("failed"),
+            ),
             (of("failed"), Mark::Error, "failed", Some("failed")),
             (
                 RunStatus { signal: Some("SIGKILL".into()), ..of("failed") },
@@ -266,6 +293,7 @@ mod tests {
                 Some("stopped before it started"),
             ),
             (of("idle_timeout"), Mark::Error, "timed out (silent)", Some("timed out (silent)")),
+            (of("background"), Mark::Started, "started", Some("started")),
             (of("skipped"), Mark::Skipped, "skipped", Some("skipped")),
             (of("of\na later release"), Mark::Warning, "of a later release", Some("of a later release")),
         ] {

@@ -9,6 +9,7 @@ use serde_with_macros::skip_serializing_none;
 
 use super::progress::Resources;
 use super::progress::RetryNotice;
+use super::result::{Caveat, RunArtifacts, Settled};
 use super::state::{RunOutcome, RunState};
 use pi_events::{ContextUse, Usage, run_usage};
 use sanitizer::text_enum;
@@ -229,7 +230,11 @@ pub struct RunRecord {
     pub transcript: Option<PathBuf>,
     /// The id of the child's own session.
     pub child_session_id: Option<String>,
-    /// The announced result, at most 16 KiB.
+    /// The artifacts of its work.
+    pub artifacts: Option<RunArtifacts>,
+    /// What the last command about its changes has done.
+    pub settled: Option<Settled>,
+    /// The child's announced words, at most 16 KiB.
     pub result: Option<String>,
     /// The unfinished answer of a run that did not complete, at most 4 KiB.
     pub partial: Option<String>,
@@ -244,6 +249,9 @@ pub struct RunRecord {
     pub sandbox: Option<String>,
     /// The level of certainty that all its processes have ended.
     pub supervision: Option<String>,
+    /// The facts that its answer may contradict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<Caveat>,
     /// The number of resumptions.
     pub times_resumed: u32,
     /// The number of resumptions after a restart of pi, because of `background.onRestart`.

@@ -49,7 +49,7 @@ mod state;
 pub use admit::{
     AdmittedRun, AgentInfo, AgentValues, CallSettings, CannotRun, Described, Extensions, InvalidConfig,
     Listed, Listing, Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach, describe, find_agents,
-    list_agents, load_config, look_up, prepare, prepare_with, start_log,
+    list_agents, load_config, look_up, prepare, prepare_with, start_log, without_advice,
 };
 pub(crate) use admit::{
     cannot_continue, default_agent, find_permission_hooks, is_allowed, starts_another_pi,
@@ -77,8 +77,8 @@ pub(crate) use result::artifacts::{
     MAX_CHANGES, MAX_FLAGGED, changes_summary, files_summary, must_be_delivered,
 };
 pub use result::{
-    Announcement, CallError, CheckReport, ErrorCode, IsolationReport, Mode, RunDetails, SandboxReport,
-    SingleResult, TimeoutReason, ToolResult,
+    Announcement, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, RunArtifacts, RunDetails,
+    SandboxReport, Settled, SingleResult, TimeoutReason, ToolResult,
 };
 pub(crate) use sandbox::{EnforcedSandbox, WriteScope};
 pub use sandbox::{HostCapabilities, SandboxUnavailable, ScopeError, WardenUnknown};

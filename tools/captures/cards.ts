@@ -2,7 +2,7 @@
 
 import { type Row, rowText, withText } from "./terminal.ts";
 
-const HEAD = /^ [○◐●↻✓✗⚠–] subagent (\S*)/;
+const HEAD = /^ [○◐●↻✓✗⚠–→] subagent (\S*)/;
 
 /** Returns the rows from the upper edge of the first card to the lower edge of the last. */
 export function cropped(rows: readonly Row[]): Row[] {

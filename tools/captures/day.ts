@@ -34,7 +34,7 @@ const parts: Partial<Record<Moment, Part>> = {
 			"Two more runs. The first looks for unused code and would never finish, but `budget.maxTurns` is 6. After five turns the child gets a " +
 			"warning, and after six turns the run is ended. The model receives an error with the partial result.",
 		shows: "A run that exceeded its budget of six turns, and two runs that continue.",
-		from: /^ ✓ background explorer · dead code/,
+		from: /^ → background explorer · started · dead code/,
 	},
 	panel: {
 		heading: "Look inside a run",

@@ -33,7 +33,8 @@ const states: readonly (readonly [mark: string, meaning: string])[] = [
 	["↻", "retrying: the provider failed, and the next attempt starts soon"],
 	["✓", "completed"],
 	["✗", "failed, timed out, or killed"],
-	["⚠", "stopped, interrupted, over budget, or partly completed"],
+	["⚠", "stopped, interrupted, over budget, partly completed, or completed with an answer that a fact contradicts"],
+	["→", "started in the background: a message has the result"],
 	["–", "skipped, because an earlier step failed"],
 ];
 

@@ -121,7 +121,7 @@ export const singleScenes: readonly Scene[] = [
 	},
 	{
 		name: "single-failed",
-		pictures: { "single-failed": "Failed: the error code, and the provider's message." },
+		pictures: { "single-failed": "Failed: the provider's message." },
 		settings: { retry: { enabled: false } },
 		play: () => ({
 			calls: [{ tool: "subagent", args: { agent: "reviewer", task: review } }],

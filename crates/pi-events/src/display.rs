@@ -28,6 +28,12 @@ pub enum DisplayItem {
         name: String,
         /// Its arguments; long strings are cut in the middle, and entries above the limit are left out.
         args: Value,
+        /// True if the call has failed. Absent in what earlier releases stored.
+        #[serde(default, rename = "isError", skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+        /// pi's id of the call, which its end names. Only of an item that the collector holds.
+        #[serde(skip)]
+        id: Option<String>,
     },
 }
 
@@ -37,13 +43,34 @@ pub(super) type DisplayItems = Newest<DisplayItem, MAX_ITEMS, MAX_JSON_BYTES>;
 impl DisplayItem {
     /// Creates a call of a tool. Leaves out arguments that are too large as JSON. Bounded arguments only become this
     /// large if they contain control characters, which take six bytes each.
-    pub(super) fn tool_call(name: String, args: Value) -> Self {
-        let call = Self::ToolCall { name, args };
-        match call {
-            Self::ToolCall { name, .. } if call.json_bytes() > MAX_JSON_BYTES => {
-                Self::ToolCall { name, args: "[arguments omitted]".into() }
+    #[must_use]
+    pub fn tool_call(name: String, args: Value) -> Self {
+        let call = |name, args| Self::ToolCall { name, args, is_error: false, id: None };
+        match call(name, args) {
+            long @ Self::ToolCall { .. } if long.json_bytes() > MAX_JSON_BYTES => match long {
+                Self::ToolCall { name, .. } => call(name, "[arguments omitted]".into()),
+                text @ Self::Text { .. } => text,
+            },
+            item => item,
+        }
+    }
+
+    /// Sets pi's id of a call.
+    pub(super) fn with_id(mut self, call_id: Option<String>) -> Self {
+        if let Self::ToolCall { id, .. } = &mut self {
+            *id = call_id;
+        }
+        self
+    }
+
+    /// Notes that the call with this id has failed. Returns false if this item is another one.
+    pub(super) fn fail(&mut self, call_id: &str) -> bool {
+        match self {
+            Self::ToolCall { id, is_error, .. } if id.as_deref() == Some(call_id) => {
+                *is_error = true;
+                true
             }
-            call => call,
+            _ => false,
         }
     }
 
@@ -255,7 +282,7 @@ mod tests {
         for (count, is_retained) in [(1, true), (16 * 1024, false)] {
             let args = Value::String("\u{1}".repeat(count));
             let call = DisplayItem::tool_call("bash".to_owned(), args.clone());
-            assert_eq!(call == DisplayItem::ToolCall { name: "bash".to_owned(), args }, is_retained);
+            assert_eq!(call == DisplayItem::tool_call("bash".to_owned(), args), is_retained);
         }
     }
 

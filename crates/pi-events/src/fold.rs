@@ -404,6 +404,9 @@ impl State {
     fn tool_ended(&mut self, record: &mut Record) -> bool {
         self.collected.tools_completed += 1;
         let call = record.tool_call_id.as_ref().and_then(|id| self.running.remove(id));
+        if let Some(id) = record.tool_call_id.as_deref().filter(|_| record.is_error == Some(true)) {
+            let _is_shown = self.items.items.iter_mut().rev().any(|item| item.fail(id));
+        }
         if record.is_error == Some(true) && record.tool_name.as_deref() == Some(SHELL) {
             self.collected.refusal = self.collected.refusal.max(record.refusal);
         }

@@ -10,8 +10,8 @@ use super::live_run::{EndReason, LiveRun};
 use super::service::BackgroundService;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
-    ANNOUNCE_SKIP, Announcement, BackgroundStatus, CallSettings, Cleanup, RunOutcome, RunRecord,
-    SandboxReport, SingleResult, ToolResult, blocking, changes_summary, must_be_delivered,
+    ANNOUNCE_SKIP, Announcement, BackgroundStatus, CallSettings, Cleanup, RunArtifacts, RunOutcome,
+    RunRecord, SandboxReport, SingleResult, ToolResult, blocking, changes_summary, must_be_delivered,
 };
 use crate::transcript::{last_text, session_id};
 use agents::Network;
@@ -262,8 +262,7 @@ impl Ending {
         let archives =
             config.archive_after.filter(|_| end.outcome != RunOutcome::Interrupted && !run.is_foreground);
         run.archive_at_ms = archives.map(|after| now.saturating_add_unsigned(millis(after)));
-        let artifacts = end.artifacts.as_deref();
-        let result = end.result.as_deref().map(|text| joined([Some(text), artifacts]));
+        let result = end.result.clone();
         let transcript = run.transcript.as_deref().filter(|_| run.cleanup == Cleanup::Delete);
         let transcript = transcript.map(|path| path.to_string_lossy().into_owned());
         let lasting = |text: String| match &transcript {
@@ -271,8 +270,8 @@ impl Ending {
             None => text,
         };
         run.result = result.map(|text| lasting(truncate_partial(&text, RESULT, end.full_text, 0).text));
-        let partial = joined([end.partial.as_deref(), artifacts.filter(|_| end.result.is_none())]);
-        run.partial = (!partial.is_empty()).then(|| truncate(&partial, PARTIAL, None).text);
+        let partial = end.partial.as_deref().filter(|text| !text.is_empty());
+        run.partial = partial.map(|text| truncate(text, PARTIAL, None).text);
         let nothing = end.is_skipped.then(|| NOTHING_ANNOUNCED.to_owned());
         let body = DeliveryBody {
             status: BackgroundStatus::of(end.outcome),
@@ -331,11 +330,6 @@ fn answer_text(result: &ToolResult) -> &str {
     answer.or(single.output.as_deref()).unwrap_or_default()
 }
 
-/// Joins the texts that are not empty, with a blank line between them.
-fn joined(texts: [Option<&str>; 2]) -> String {
-    texts.into_iter().flatten().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n\n")
-}
-
 fn record_result(run: &mut RunRecord, single: &SingleResult) {
     run.progress.context = single.context.or(run.progress.context);
     run.note_used(&single.usage, single.resources.as_ref());
@@ -343,6 +337,9 @@ fn record_result(run: &mut RunRecord, single: &SingleResult) {
     run.transcript = single.session_file.clone().map(Into::into).or(run.transcript.take());
     run.notes = single.diagnostics.iter().take(MAX_NOTES).cloned().collect();
     run.structured.clone_from(&single.structured);
+    run.artifacts = RunArtifacts::of(single);
+    run.settled = None;
+    run.caveats.clone_from(&single.caveats);
     run.sandbox = single.sandbox.as_ref().map(sandbox_label);
     run.supervision = single.supervision.map(str::to_owned);
     // The agent or the setting that kept the run from writing is the better reason.

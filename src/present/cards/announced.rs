@@ -4,11 +4,16 @@ use std::time::Duration;
 
 use serde::Deserialize;
 
+use super::state::SettledRuns;
 use super::stored::read;
-use super::work::{ANSWER_LINES, PARTIAL_LINES, draw_answer, draw_path, figures};
+use super::work::{
+    ANSWER_LINES, PARTIAL_LINES, draw_answer, draw_artifacts, draw_caveats, draw_partial, draw_path, figures,
+};
 use crate::present::announcement::AnnouncedRun;
 use crate::present::paint::{INDENT, Limit, Page, Part, Span, first_line, folded};
+use crate::present::state_label::reason;
 use crate::present::{ANNOUNCEMENT, Mark, RunQuestion, RunStatus, StateLabel, now_ms, state_label};
+use crate::run::Caveat;
 use sanitizer::figures::duration;
 
 /// The minimum columns of a mark and a name in a narrow terminal.
@@ -35,13 +40,13 @@ impl Announcement {
     }
 
     /// Draws one block for each run: its name, its outcome, its text.
-    pub fn draw(&self, page: &mut Page, is_expanded: bool) {
+    pub fn draw(&self, page: &mut Page, is_expanded: bool, settled: &SettledRuns) {
         // A message that announces several runs has less of each.
         let limit = if self.runs.len() > 1 { PARTIAL_LINES } else { ANSWER_LINES };
         for run in &self.runs {
             page.gap();
             run.draw_head(page);
-            page.indented(INDENT, |page| run.draw_body(page, limit, is_expanded));
+            page.indented(INDENT, |page| run.draw_body(page, limit, is_expanded, settled));
         }
         for question in &self.questions {
             page.gap();
@@ -85,7 +90,8 @@ impl RunQuestion {
 
 impl AnnouncedRun {
     fn label(&self) -> StateLabel {
-        state_label(&RunStatus { state: self.state().to_owned(), ..RunStatus::default() }, now_ms())
+        let (state, caveat) = (self.state().to_owned(), self.caveats().first().copied());
+        state_label(&RunStatus { state, caveat, ..RunStatus::default() }, now_ms())
     }
 
     fn draw_head(&self, page: &mut Page) {
@@ -101,18 +107,23 @@ impl AnnouncedRun {
         draw_head(page, mark, &name, &self.agent, [time, note.into()]);
     }
 
-    fn draw_body(&self, page: &mut Page, limit: usize, is_expanded: bool) {
+    fn draw_body(&self, page: &mut Page, limit: usize, is_expanded: bool, settled: &SettledRuns) {
         let is_success = self.status.as_deref() == Some("success");
-        if let Some(error) = self.error.as_deref().filter(|error| !error.is_empty() && !is_success) {
+        let error = self.error.as_deref().map(|error| reason(self.state(), error));
+        if let Some(error) = error.filter(|error| !error.is_empty() && !is_success) {
             let color = if self.label().mark == Mark::Error { "error" } else { "warning" };
             page.text(color, error, Limit::Lines(ANSWER_LINES));
         }
+        draw_caveats(page, &self.caveats());
         let non_empty = |text: &'_ Option<String>| text.clone().filter(|text| !text.is_empty());
         match (non_empty(&self.result), non_empty(&self.partial)) {
             (Some(result), _) => draw_answer(page, &result, limit, is_expanded),
             (None, _) if is_success => page.line([Span::new("dim", "… no answer")]),
-            (None, Some(partial)) => draw_answer(page, &partial, PARTIAL_LINES, is_expanded),
+            (None, Some(partial)) => draw_partial(page, &partial, is_expanded),
             (None, None) => {}
+        }
+        if let Some(artifacts) = &self.artifacts {
+            draw_artifacts(page, &artifacts.as_result(&self.run_id, settled.of(&self.run_id)), is_expanded);
         }
         if self.outcome.as_deref() == Some("interrupted") {
             let resume = format!("`/subagents resume {}` continues it", folded(&self.run_id));
@@ -135,6 +146,11 @@ impl AnnouncedRun {
         } else {
             draw_path(page, "session", self.transcript.as_deref().unwrap_or_default());
         }
+    }
+
+    /// Returns the facts that its answer may contradict, without those that only a later release knows.
+    fn caveats(&self) -> Vec<Caveat> {
+        self.caveats.iter().filter_map(|caveat| Caveat::parse(caveat)).collect()
     }
 
     /// Returns its outcome, as `state_label` knows it.
@@ -170,7 +186,8 @@ mod tests {
         for (run, has_path) in [(ended, true), (retained, true), (due, false), (deleted, false)] {
             let details = announcement_details(&["d".to_owned()], &[run]).to_string();
             let read = Announcement::read(&details).expect("the details are valid");
-            let drawn = super::super::tests::lines(|page| read.draw(page, true)).join("\n");
+            let drawn =
+                super::super::tests::lines(|page| read.draw(page, true, &SettledRuns::default())).join("\n");
             assert_eq!(drawn.contains("session.jsonl"), has_path, "{drawn}");
             assert_eq!(drawn.contains("/subagents log 1a2b3c4d"), !has_path, "{drawn}");
         }

@@ -1,6 +1,8 @@
 //! The card of a call. Collapsed it says how its run goes, or has a line for each of several tasks; expanded it shows all
 //! that is known of them.
 
+use std::collections::BTreeSet;
+
 use super::files::files;
 use super::state::{Call, Extent, Phase};
 use super::task_rows::TaskList;
@@ -10,7 +12,7 @@ use super::{draw_foreign, title};
 use crate::present::Mark;
 use crate::present::counts::counts;
 use crate::present::paint::{INDENT, Limit, Page, Part, REST, Span, more_note};
-use crate::run::{ErrorCode, Mode};
+use crate::run::{Caveat, ErrorCode, Mode};
 use pi_events::Usage;
 use sanitizer::figures::counted;
 
@@ -24,6 +26,9 @@ const RECENT: Room = Room { calls: 3, text: 2, shows_texts: false };
 /// Lines that sum up several tasks under way, where a narrow terminal breaks them.
 const SUMMARY_ROWS: usize = 3;
 
+/// A call that has run for less shows no keys, because it may be about to end.
+const KEYS_FROM_MS: f64 = 5_000.0;
+
 /// A card at one moment.
 struct Card<'a> {
     call: &'a Call,
@@ -31,6 +36,8 @@ struct Card<'a> {
     is_expanded: bool,
     rows: Option<usize>,
     elapsed_ms: Option<f64>,
+    /// The keys that work while the call runs.
+    keys: Vec<Span>,
 }
 
 impl Call {
@@ -67,7 +74,11 @@ impl<'a> Card<'a> {
         };
         let list = TaskList::new(call.mode, views);
         let elapsed_ms = call.elapsed_ms(now);
-        Self { call, list, is_expanded: extent.is_expanded, rows: extent.rows, elapsed_ms }
+        let is_long = elapsed_ms.is_some_and(|elapsed| elapsed >= KEYS_FROM_MS);
+        let keys = [(&extent.stop_key, "stop"), (&extent.background_key, "background")];
+        let keys = keys.into_iter().filter(|(key, _)| call.is_running() && is_long && !key.is_empty());
+        let keys = keys.map(|(key, action)| Span::new("dim", format!("{key} {action}"))).collect();
+        Self { call, list, is_expanded: extent.is_expanded, rows: extent.rows, elapsed_ms, keys }
     }
 
     fn draw_head(&self, page: &mut Page) {
@@ -77,7 +88,10 @@ impl<'a> Card<'a> {
             let name = asked.map(|asked| asked.agent.as_str()).filter(|agent| !agent.is_empty());
             let title =
                 title(self.mark(), "subagent", name.unwrap_or(if self.has_ended() { "" } else { "…" }));
-            let note = list.views.first().filter(|_| call.phase != Phase::Pending);
+            // The body has the facts that a completed answer may contradict.
+            let has_caveat = |view: &&TaskView| view.is_completed() && view.has_caveat();
+            let first = list.views.first().filter(|view| !has_caveat(view));
+            let note = first.filter(|_| call.phase != Phase::Pending);
             let note = Span::new(self.mark().color(), note.map(TaskView::note).unwrap_or_default());
             let clock = if self.is_high() { Span::default() } else { self.clock() };
             page.line([title, Part::from(clock).ranked(1), note.into()]);
@@ -112,7 +126,7 @@ impl<'a> Card<'a> {
             match (self.is_expanded, self.is_live()) {
                 (false, _) => list.draw(page),
                 (true, true) => {
-                    let room = self.max_rows() - 1 - SUMMARY_ROWS;
+                    let room = self.max_rows() - 1 - SUMMARY_ROWS - self.key_rows();
                     list.draw_live(page, room - self.undo_notes().len());
                 }
                 (true, false) => list.draw_ended(page),
@@ -127,7 +141,13 @@ impl<'a> Card<'a> {
             for note in self.undo_notes() {
                 page.text("muted", note, Limit::None);
             }
+            page.figures(self.keys.iter().cloned(), self.key_rows());
         });
+    }
+
+    /// Returns the number of lines with keys.
+    fn key_rows(&self) -> usize {
+        usize::from(!self.keys.is_empty())
     }
 
     /// Returns the notes for a call that can be undone, each once.
@@ -157,7 +177,12 @@ impl<'a> Card<'a> {
         let has_failed =
             self.call.has_failed || self.error().is_some_and(|error| error.code != Some(TRUNCATED));
         let text = self.call.text.as_str();
-        let output = result.output.as_deref().unwrap_or(if has_failed { "" } else { text });
+        // The text of a call without an answer has only notes for the model.
+        let output = result.output.as_deref().unwrap_or_default();
+        if view.continues() {
+            let text = "it works in the background: its result arrives as a message";
+            page.text("muted", text, Limit::None);
+        }
         let failure = Failure { code: None, message: result.error.as_deref().unwrap_or(text) };
         let reason = self.error().or(has_failed.then_some(failure));
         work::draw_ended(page, result, output, has_failed, reason, self.is_expanded);
@@ -179,6 +204,8 @@ impl<'a> Card<'a> {
             }
             if !self.is_expanded {
                 let results = || views.iter().filter_map(|view| view.result);
+                let caveats: BTreeSet<Caveat> = results().flat_map(|result| result.caveats.clone()).collect();
+                work::draw_caveats(page, &Vec::from_iter(caveats));
                 files(page, results(), false);
                 results().for_each(|result| work::draw_next_step(page, result));
             }
@@ -214,7 +241,8 @@ impl<'a> Card<'a> {
             }
             Phase::Done => {}
         }
-        if let Some(view) = first.filter(|view| is_one && !view.is_completed()) {
+        let is_plain = |view: &&TaskView| view.is_completed() && view.mark() == Mark::Ok;
+        if let Some(view) = first.filter(|view| is_one && !is_plain(view)) {
             return view.mark();
         }
         if shown.iter().any(|view| view.state == "aborted") {
@@ -229,10 +257,9 @@ impl<'a> Card<'a> {
             return Mark::Error;
         }
         let continues = shown.iter().any(TaskView::continues);
-        let is_whole =
-            self.error().is_none() && shown.iter().all(|view| view.is_completed() || view.continues());
+        let is_whole = self.error().is_none() && shown.iter().all(|view| is_plain(&view) || view.continues());
         match (is_whole, continues) {
-            (true, true) => Mark::Info,
+            (true, true) => Mark::Started,
             (true, false) => Mark::Ok,
             (false, _) => Mark::Warning,
         }
@@ -287,7 +314,7 @@ impl<'a> Card<'a> {
         reason = "a part of a few rows"
     )]
     fn share(&self, part: f64) -> usize {
-        (((self.max_rows() - 3) as f64 * part) as usize).max(1)
+        (((self.max_rows() - 3 - self.key_rows()) as f64 * part) as usize).max(1)
     }
 
     /// An expanded card can be higher than the terminal; then its clock would tick out of sight.

@@ -1,7 +1,7 @@
 //! The card of a call, whichever of our tools it calls.
 
 use super::session_tools::SessionCall;
-use super::state::{Call, Extent};
+use super::state::{Call, Extent, SettledRuns};
 use crate::present::paint::Page;
 use agents::Tool;
 
@@ -57,6 +57,13 @@ impl CallCard {
         match &mut self.0 {
             Kind::Waiting(call) => call.finish(details, text, has_failed, now_ms),
             Kind::Session(call) => call.finish(details, text, has_failed),
+        }
+    }
+
+    /// Takes what commands have done with the changes of runs, by the ids of the runs. Call it after the result.
+    pub fn settle(&mut self, settled: &SettledRuns) {
+        if let Kind::Waiting(call) = &mut self.0 {
+            call.settle(settled);
         }
     }
 

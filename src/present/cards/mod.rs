@@ -30,12 +30,12 @@ use super::paint::{INDENT, Limit, Page, Part, REST, Span, folded};
 
 pub use announced::Announcement;
 pub(super) use tasks::clock;
-pub(super) use work::call_spans;
+pub(super) use work::{call_spans, draw_artifacts, draw_caveats, draw_partial_label};
 
 pub use call_card::CallCard;
 pub(super) use report::draw_lines;
 pub use report::{draw_report, read_report};
-pub use state::Extent;
+pub use state::{Extent, SettledRuns};
 
 /// Lines of a text that is not ours, collapsed.
 const FOREIGN_LINES: usize = 10;
@@ -101,7 +101,7 @@ mod tests {
         );
         call.finish(&result, "no", true, 7_000);
         assert_eq!(head(&call, &at(9_000))[0], "✗ subagent explorer · 3.2s · failed");
-        assert_eq!(body(&call, &at(9_000)), ["  SUBAGENT_FAILED", "  no", "  1 turn · ↑10 ↓5"]);
+        assert_eq!(body(&call, &at(9_000)), ["  no", "  1 turn · ↑10 ↓5"]);
     }
 
     #[test]
@@ -124,6 +124,35 @@ mod tests {
         for (redacted, is_expanded) in [(redacted, false), (r#","redacted":[]"#, true), ("", true)] {
             assert!(!body(redacted, is_expanded).iter().any(|line| line.contains("redacted")), "{redacted}");
         }
+    }
+
+    #[test]
+    fn a_completed_run_whose_answer_is_contradicted_is_a_warning_with_the_fact_above_the_answer() {
+        let result = |caveats: &str| {
+            format!(
+                r#"{{"agent":"worker","task":"build","outcome":"completed","attempts":1,"durationMs":1000,
+                "usage":{USAGE},"output":"I added src/retry.js.","displayItems":[
+                {{"type":"toolCall","name":"ls","args":{{}}}},
+                {{"type":"toolCall","name":"write","args":{{"path":"a"}},"isError":true}}]{caveats}}}"#
+            )
+        };
+        let without = result("");
+        let with = result(r#","caveats":["write_off"]"#);
+        let mut one = Call::new("subagent");
+        one.finish(&format!(r#"{{"mode":"single","results":[{with}]}}"#), "text", false, 1);
+        assert_eq!(head(&one, &Extent::default())[0], "⚠ subagent · 1.0s");
+        let fact = "  changed nothing: allowWrite is off (docs/writing.md)";
+        assert_eq!(body(&one, &Extent::default())[..2], [fact, "  I added src/retry.js."]);
+        let expanded = body(&one, &Extent { is_expanded: true, ..Extent::default() });
+        assert_eq!(expanded[..3], ["  ls .", "  ✗ write a", fact]);
+        let mut several = Call::new("subagent_parallel");
+        let results = format!(r#"{{"mode":"parallel","results":[{without},{with},{with}]}}"#);
+        several.finish(&results, "text", false, 1);
+        assert!(head(&several, &Extent::default())[0].starts_with("⚠ subagent parallel"));
+        let rows = body(&several, &Extent::default());
+        assert!(rows[0].contains("✓ worker") && !rows[0].contains("changed nothing"), "{rows:?}");
+        assert!(rows[1].contains("⚠ worker") && rows[1].contains("changed nothing · I added"), "{rows:?}");
+        assert_eq!(rows.iter().filter(|row| *row == fact).count(), 1, "{rows:?}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::stored::read;
 use super::title;
 use crate::present::paint::{Color, INDENT, Limit, PREVIEW_CHARS, Page, Part, Span, beginning, folded};
 use crate::present::{Mark, Report};
+use crate::run::without_advice;
 use agents::{Tool, prepare_arguments};
 use sanitizer::text_enum;
 
@@ -146,6 +147,7 @@ impl SessionCall {
         let run_id = receipt.and_then(|receipt| receipt.run_id.as_deref()).unwrap_or_default();
         vec![
             title(self.mark(), "background", agent.unwrap_or_default()),
+            Span::new("muted", if self.mark() == Mark::Started { "started" } else { "" }).into(),
             Span::new("toolOutput", folded(self.argument("label"))).into(),
             Span::new("dim", folded(run_id)).into(),
             // The task takes what room there is: the line is cut where the terminal ends.
@@ -160,7 +162,7 @@ impl SessionCall {
         };
         if self.is_error {
             let error = receipt.error.as_deref().filter(|error| !error.is_empty());
-            page.text("error", error.unwrap_or(&self.text), Limit::None);
+            page.text("error", without_advice(error.unwrap_or(&self.text)), Limit::None);
             return;
         }
         if is_expanded {
@@ -225,6 +227,8 @@ impl SessionCall {
     fn mark(&self) -> Mark {
         match self.phase {
             Phase::Done if self.is_error => Mark::Error,
+            // The run works, or has ended in the meantime: the message with its result has the outcome.
+            Phase::Done if Tool::parse(&self.tool) == Some(Tool::SessionsSpawn) => Mark::Started,
             Phase::Done => Mark::Ok,
             Phase::Running => Mark::Starting,
             Phase::Pending => Mark::Queued,

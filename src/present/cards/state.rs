@@ -1,11 +1,13 @@
 //! The state that the card of a call keeps between two redraws.
 
+use std::collections::HashMap;
+
 use super::stored::read_details;
 use super::tasks::{PlannedTask, float, plan};
-use crate::run::{Mode, RunDetails, TaskProgress};
+use crate::run::{Mode, RunDetails, Settled, TaskProgress};
 
 /// The requested size of a card, and the time.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Extent {
     /// All of it.
     pub is_expanded: bool,
@@ -13,6 +15,27 @@ pub struct Extent {
     pub rows: Option<usize>,
     /// Milliseconds since 1970.
     pub now_ms: i64,
+    /// The name of the key that stops the call. Empty without one.
+    pub stop_key: String,
+    /// The name of the key that moves the call to the background. Empty without one.
+    pub background_key: String,
+}
+
+/// What commands have done with the changes of runs, by the ids of the runs.
+#[derive(Debug, Default)]
+pub struct SettledRuns(HashMap<String, Settled>);
+
+impl SettledRuns {
+    /// Reads an object of ids and words. Words that only a later release knows are left out.
+    #[must_use]
+    pub fn read(json: &str) -> Self {
+        let words: HashMap<String, String> = serde_json::from_str(json).unwrap_or_default();
+        Self(words.into_iter().filter_map(|(id, word)| Some((id, Settled::parse(&word)?))).collect())
+    }
+
+    pub(super) fn of(&self, run_id: &str) -> Option<Settled> {
+        self.0.get(run_id).copied()
+    }
 }
 
 /// The phase of a call.
@@ -111,6 +134,13 @@ impl Call {
         self.phase = Phase::Done;
         self.has_failed = has_failed;
         self.tasks = None;
+    }
+
+    /// Takes what commands have done with the changes of runs.
+    pub(super) fn settle(&mut self, settled: &SettledRuns) {
+        for result in self.details.iter_mut().flat_map(|details| &mut details.results) {
+            result.settled = result.run_id.as_deref().and_then(|id| settled.of(id));
+        }
     }
 
     /// Returns true if its clock ticks.

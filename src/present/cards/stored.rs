@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn details_are_read_with_and_without_a_version_stamp() {
         let read = details(|_| {}).expect("the details are valid");
-        let call = DisplayItem::ToolCall { name: "ls".to_owned(), args: json!({}) };
+        let call = DisplayItem::tool_call("ls".to_owned(), json!({}));
         assert_eq!(read.results[0].display_items, [call]);
         let unstamped = details(|value| {
             let fields = value.as_object_mut().expect("the value is an object");

@@ -248,7 +248,7 @@ fn activity(view: &TaskView) -> Vec<Span> {
         return Vec::new();
     }
     let call = view.items.iter().rev().find_map(|item| match item {
-        DisplayItem::ToolCall { name, args } => Some(short_form(name, args)),
+        DisplayItem::ToolCall { name, args, .. } => Some(short_form(name, args)),
         DisplayItem::Text { .. } => None,
     });
     call.map(|call| call_spans("muted", &call)).unwrap_or_default()

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::present::counts::{has_ended, is_active};
 use crate::present::paint::Span;
+use crate::present::state_label::reason;
 use crate::present::{Mark, RunStatus, StateLabel, state_label};
 use crate::run::{Mode, Progress, RunOutcome, SingleResult, TaskProgress};
 use agents::{Tool, prepare_arguments};
@@ -123,7 +124,7 @@ impl<'a> TaskView<'a> {
             usage: Some(Usage { turns: progress.turn_count, ..progress.usage.clone() }),
             context: progress.context,
             model: progress.model.as_deref(),
-            error: error.as_deref(),
+            error: shown(state, error.as_deref()),
             undo_note: progress.undo_note.as_deref().filter(|_| !has_ended(state)),
             text: text.as_deref().unwrap_or_default(),
             items: display_items.as_deref().unwrap_or_default(),
@@ -137,6 +138,7 @@ impl<'a> TaskView<'a> {
             attempt: Some(result.attempts),
             stop_reason: result.stop_reason.clone(),
             signal: result.signal.clone(),
+            caveat: result.caveats.first().copied(),
             ..RunStatus::default()
         };
         // A task without a start took no time.
@@ -153,7 +155,7 @@ impl<'a> TaskView<'a> {
             usage: Some(result.usage.clone()),
             context: result.context,
             model: result.model.as_deref(),
-            error: result.error.as_deref(),
+            error: shown(result.outcome.as_str(), result.error.as_deref()),
             undo_note: None,
             text: result.output.as_deref().unwrap_or_default(),
             items: &result.display_items,
@@ -168,6 +170,11 @@ impl<'a> TaskView<'a> {
     /// Returns its outcome, or the reason why it waits. Empty for a running or successful task.
     pub(super) fn note(&self) -> &str {
         self.label.note.as_deref().unwrap_or_default()
+    }
+
+    /// Returns true if the host knows a fact that its answer may contradict.
+    pub(super) fn has_caveat(&self) -> bool {
+        self.result.is_some_and(|result| !result.caveats.is_empty())
     }
 
     pub(super) fn is_completed(&self) -> bool {
@@ -194,6 +201,11 @@ impl<'a> TaskView<'a> {
     pub(super) fn time(&self) -> String {
         self.elapsed_ms.map(|elapsed| clock(elapsed, !has_ended(self.state))).unwrap_or_default()
     }
+}
+
+/// Returns an error as it is shown, unless its state says the same.
+fn shown<'a>(state: &str, error: Option<&'a str>) -> Option<&'a str> {
+    error.map(|error| reason(state, error)).filter(|error| !error.is_empty())
 }
 
 /// Returns a duration as text. While it is ticking, it omits the tenths.

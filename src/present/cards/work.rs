@@ -1,12 +1,14 @@
 //! The work and the result of a run: its calls and texts, an answer or the reason why there is none, changed files, paths.
 
 use super::files::files;
+use crate::present::Mark;
 use crate::present::paint::{
     Color, Limit, PREVIEW_CHARS, Page, REST, Span, beginning, folded, more_note, plain, short_path,
 };
+use crate::present::state_label::reason;
 use crate::present::usage_text;
 use crate::present::usage_text::context_text;
-use crate::run::{CallError, CheckReport, RunOutcome, SingleResult};
+use crate::run::{CallError, Caveat, CheckReport, RunOutcome, SingleResult};
 use pi_events::{ContextUse, DisplayItem, Usage, current_text, short_form};
 use sanitizer::{figures, quoted_if_unusual, quoted_within, redacted_counts};
 
@@ -42,17 +44,16 @@ pub(super) fn draw_ended(
     }
     if failed {
         draw_failure(page, failure.unwrap_or_default(), Some(result), output, is_expanded);
+        draw_caveats(page, &result.caveats);
     } else {
+        // Before the answer, which may contradict them.
+        draw_caveats(page, &result.caveats);
         draw_answer(page, output, ANSWER_LINES, is_expanded);
         if let Some(failure) = failure {
             page.text("warning", failure.message, Limit::None);
         }
     }
-    if let Some(check) = &result.check {
-        draw_check(page, check);
-    }
-    files(page, [result], is_expanded);
-    draw_next_step(page, result);
+    draw_artifacts(page, result, is_expanded);
     page.figures(figures(&result.usage, result.context, result.model.as_deref()), usize::MAX);
     if is_expanded || result.outcome == RunOutcome::Interrupted {
         draw_details(page, result);
@@ -86,23 +87,49 @@ pub(super) fn draw_failure(
     is_expanded: bool,
 ) {
     let items = result.map_or(&[][..], |result| &result.display_items);
-    // Someone asked for an abort or set the budget, so these show no code and no alarm.
+    // Someone asked for an abort or set the budget, so these show no alarm.
     let is_wanted =
         result.is_some_and(|result| matches!(result.outcome, RunOutcome::Aborted | RunOutcome::Budget));
-    if let Some(code) = failure.code.filter(|code| !code.is_empty() && !is_wanted) {
-        page.line([Span::new("error", folded(code)).bold()]);
-    }
     let limit = if is_expanded { Limit::None } else { Limit::Lines(ERROR_LINES) };
-    page.text(if is_wanted { "warning" } else { "error" }, failure.message, limit);
+    let color = if is_wanted { "warning" } else { "error" };
+    let outcome = result.map_or("", |result| result.outcome.as_str());
+    page.text(color, reason(outcome, failure.message), limit);
     // An expanded card has the texts that led to calls above, with the calls.
     let partial = if is_expanded { new_text(items, output) } else { output };
     if !partial.is_empty() {
-        draw_answer(page, partial, PARTIAL_LINES, is_expanded);
+        draw_partial(page, partial, is_expanded);
     }
     let calls = items.iter().filter(|item| is_call(item)).count();
     if calls > 0 && !is_expanded {
         page.spans(page.hint(figures::counted(calls, "call")));
     }
+}
+
+/// Draws the facts that an answer may contradict, a line for each.
+pub(in crate::present) fn draw_caveats(page: &mut Page, caveats: &[Caveat]) {
+    for caveat in caveats {
+        page.wrapped(&[], &[Span::new("warning", caveat.message())], Limit::None);
+    }
+}
+
+/// Draws the check of the work, the changed files, and the command that applies or undoes them.
+pub(in crate::present) fn draw_artifacts(page: &mut Page, result: &SingleResult, is_expanded: bool) {
+    if let Some(check) = &result.check {
+        draw_check(page, check);
+    }
+    files(page, [result], is_expanded);
+    draw_next_step(page, result);
+}
+
+/// Draws the unfinished text of a run that did not complete.
+pub(super) fn draw_partial(page: &mut Page, text: &str, is_expanded: bool) {
+    draw_partial_label(page);
+    draw_answer(page, text, PARTIAL_LINES, is_expanded);
+}
+
+/// Draws the label above an unfinished text.
+pub(in crate::present) fn draw_partial_label(page: &mut Page) {
+    page.line([Span::new("muted", "last said:")]);
 }
 
 /// Draws the result of the check of the work.
@@ -113,21 +140,26 @@ fn draw_check(page: &mut Page, check: &CheckReport) {
     page.line([command, Span::new(color, format!("{state}{ended}"))]);
 }
 
-/// Draws the place of a run's changes, and the command that applies or undoes them.
+/// Draws the place of a run's changes, and the command that applies or undoes them, or what such a command has done.
 pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
     let Some(id) = result.run_id.as_deref().map(folded).filter(|id| !id.is_empty()) else { return };
     let branch = result.isolation.as_ref().map(|isolation| isolation.branch.as_ref());
     let (location, action) = match branch {
         Some(Some(branch)) => {
-            (format!("on branch {}, not in your files: ", quoted_if_unusual(branch)), "apply")
+            let branch = quoted_if_unusual(branch);
+            let hint = if result.settled.is_some() { "" } else { ", not in your files" };
+            (format!("on branch {branch}{hint}: "), "apply")
         }
         None if result.changes.as_ref().is_some_and(|changes| !changes.is_empty()) => {
             ("in your files: ".to_owned(), "undo")
         }
         _ => return,
     };
-    let command = Span::new("accent", format!("/subagents {action} {id}"));
-    page.wrapped(&[], &[Span::new("muted", location), command], Limit::None);
+    let end = match result.settled {
+        Some(settled) => Span::new("success", settled.as_str()),
+        None => Span::new("accent", format!("/subagents {action} {id}")),
+    };
+    page.wrapped(&[], &[Span::new("muted", location), end], Limit::None);
 }
 
 /// Turns, tokens, cost, context and model, each only when there is something to say.
@@ -195,8 +227,8 @@ fn draw_calls(page: &mut Page, items: &[DisplayItem], limit: usize, text_at: Opt
     }
     for (at, item) in items[..end].iter().enumerate() {
         match item {
-            DisplayItem::ToolCall { name, args } if at >= from => {
-                page.spans(call_spans("muted", &short_form(name, args)));
+            DisplayItem::ToolCall { name, args, is_error, .. } if at >= from => {
+                page.spans(marked_call(&short_form(name, args), *is_error));
             }
             DisplayItem::Text { text } if text_at.map_or(at >= from, |text_at| at == text_at) => {
                 page.line([Span::new("dim", folded(beginning(text, PREVIEW_CHARS)))]);
@@ -204,6 +236,12 @@ fn draw_calls(page: &mut Page, items: &[DisplayItem], limit: usize, text_at: Opt
             _ => {}
         }
     }
+}
+
+/// Returns a tool call of a card, with a mark if it has failed.
+pub(super) fn marked_call(call: &str, has_failed: bool) -> Vec<Span> {
+    let mark = has_failed.then(|| Span::new("error", format!("{} ", Mark::Error.sign())));
+    mark.into_iter().chain(call_spans("muted", call)).collect()
 }
 
 /// Returns a tool call, with its name in a colour of its own. If it is too long, the path at its end is shortened.

@@ -176,6 +176,57 @@ fn begins_in_code(source: &str) -> bool {
     names_none && is_below_text && lines.get(at + 1).is_none_or(|line| line.trim().is_empty())
 }
 
+/// A part of Markdown that is wrong without its end.
+#[derive(Debug, PartialEq)]
+pub(super) struct Block {
+    /// Its first byte, and the byte after its last.
+    pub start: usize,
+    pub end: usize,
+    /// The line that ends a shortened one: the marks of code. A table needs none.
+    pub close: String,
+}
+
+/// Returns the code blocks and tables of a text.
+pub(super) fn blocks(source: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut open: Option<(usize, String)> = None;
+    // The line before, if it may be the head of a table.
+    let mut head: Option<usize> = None;
+    let mut in_table = false;
+    let mut start = 0;
+    for line in source.split_inclusive('\n') {
+        let end = start + line.len();
+        let (text, marks) = (line.trim_end_matches('\n'), fence(line.trim_end_matches('\n')));
+        match (&open, marks) {
+            (Some((opened, close)), Some((marks, ""))) if marks.starts_with(&**close) => {
+                blocks.push(Block { start: *opened, end, close: close.clone() });
+                open = None;
+            }
+            (Some(_), _) => {}
+            (None, Some((marks, _))) => open = Some((start, marks.to_owned())),
+            (None, None) if in_table && text.contains('|') => {
+                if let Some(table) = blocks.last_mut() {
+                    table.end = end;
+                }
+            }
+            (None, None) => {
+                let is_rule = text.contains('-')
+                    && text.contains('|')
+                    && text.chars().all(|sign| matches!(sign, '|' | '-' | ':' | ' '));
+                in_table = is_rule && head.is_some();
+                if let Some(head) = head.filter(|_| in_table) {
+                    blocks.push(Block { start: head, end, close: String::new() });
+                }
+            }
+        }
+        in_table &= open.is_none();
+        head = Some(start).filter(|_| open.is_none() && text.contains('|'));
+        start = end;
+    }
+    blocks.extend(open.map(|(start, close)| Block { start, end: source.len(), close }));
+    blocks
+}
+
 /// The marks of a line that opens or closes code, and the language behind them.
 fn fence(line: &str) -> Option<(&str, &str)> {
     let text = line.trim_start_matches(' ');
@@ -226,6 +277,17 @@ mod tests {
         assert_eq!(newest_words(&format!("{all}c")), format!("{all}c"), "a text that fits is not cut");
         // A text without a blank is cut within its only word.
         assert_eq!(newest_words(&"日".repeat(1_000)), format!("…{}", "日".repeat(LINE_CHARS + 1)));
+    }
+
+    #[test]
+    fn the_blocks_of_a_text_are_its_code_and_its_tables() {
+        let code = "~~~~rs\n| a | b |\n|---|---|\n~~~\n~~~~\n";
+        let table = "| a | b |\n|---|:-:|\n| 1 | 2 |\n";
+        let text = format!("A | b\n\n{code}words\n{table}\nc - d\n```\nx");
+        let found: Vec<(&str, String)> =
+            blocks(&text).into_iter().map(|block| (&text[block.start..block.end], block.close)).collect();
+        let expected = [(code, "~~~~"), (table, ""), ("```\nx", "```")];
+        assert_eq!(found, expected.map(|(text, close)| (text, close.to_owned())));
     }
 
     #[test]

@@ -195,20 +195,61 @@ impl<'a> Page<'a> {
     }
 
     /// Draws Markdown. With a limit its blank lines are left out.
+    /// A code block or a table is not cut off: it is left out, or shortened and closed.
     pub(crate) fn prose(&mut self, text: &str, limit: Limit) {
-        let mut lines = self.laid_out(plain(text).trim());
-        if !matches!(limit, Limit::None) {
-            lines.retain(|line| !line.is_empty());
+        let text = plain(text);
+        let text = text.trim();
+        if matches!(limit, Limit::None) {
+            let lines = self.laid_out(text);
+            self.push_lines(lines);
+            return;
         }
+        let mut lines = self.dense(text);
         match limit {
-            Limit::Lines(max) => lines.truncate(max),
+            Limit::Lines(max) if lines.len() > max => lines = self.preview(text, lines, max),
             Limit::Noted(max, note) if lines.len() > max + 1 => {
-                let rest = lines.split_off(max).len();
+                let all = lines.len();
+                lines = self.preview(text, lines, max);
+                let rest = all.saturating_sub(lines.len());
                 lines.push(self.theme.palette.styled(&self.note(&note, rest)));
             }
             _ => {}
         }
         self.push_lines(lines);
+    }
+
+    /// Returns the lines of Markdown without blank lines.
+    fn dense(&self, text: &str) -> Vec<String> {
+        let mut lines = self.laid_out(text);
+        lines.retain(|line| !line.is_empty());
+        lines
+    }
+
+    /// Returns at most `max` of the lines of a text, which has more.
+    fn preview(&self, text: &str, mut lines: Vec<String>, max: usize) -> Vec<String> {
+        for foreign::Block { start, end, close } in foreign::blocks(text) {
+            let before = self.dense(text[..start].trim_end()).len();
+            if before >= max {
+                break;
+            }
+            if self.dense(text[..end].trim_end()).len() <= max {
+                continue;
+            }
+            // At least one line of the code, or one row of the table.
+            let least = if close.is_empty() { 3 } else { 2 };
+            let ends = text[start..end].match_indices('\n').map(|(at, _)| start + at).take(max);
+            let ends: Vec<usize> = ends.skip(least - 1).collect();
+            let shortened =
+                ends.into_iter().rev().map(|cut| self.dense(&format!("{}\n{close}", &text[..cut])));
+            if let Some(shortened) = shortened.into_iter().find(|lines| lines.len() <= max) {
+                return shortened;
+            }
+            // Without room for one, the text before it is enough. A single block is cut.
+            lines.truncate(if before > 0 { before } else { max });
+            return lines;
+        }
+        lines.truncate(max);
+        lines
     }
 
     /// Draws the end of Markdown that grows, in at most `max` lines.

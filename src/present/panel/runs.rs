@@ -117,9 +117,10 @@ impl Runs {
 fn completed(own: &ShownRun, stored: Option<&ShownRun>) -> ShownRun {
     let mut run = own.clone();
     if let Some(stored) = stored.filter(|stored| stored.is_live() == own.is_live()) {
-        let RunRecord { task, result, partial, .. } = &**stored;
+        let RunRecord { task, result, partial, artifacts, .. } = &**stored;
         run.0.task.clone_from(task);
         run.0.result = result.clone().or(run.0.result);
+        run.0.artifacts = artifacts.clone().or(run.0.artifacts);
         run.0.partial = partial.clone().or(run.0.partial);
     }
     run

@@ -7,6 +7,7 @@ use super::keys::{PanelAction, scrolled};
 use super::runs::Runs;
 use super::window::{Screen, Window};
 use crate::present::Clock;
+use crate::present::cards::draw_artifacts;
 use crate::present::paint::{INDENT, Limit, Page, Span, Theme, folded};
 use crate::present::runs::{ShownRun, draw_older_entries, draw_outcome, draw_question};
 use crate::transcript::{Transcript, TranscriptRole};
@@ -224,6 +225,9 @@ impl TranscriptView {
                 page.text("dim", &text, Limit::None);
                 page.blank();
                 page.prose(result.map_or("(nothing)", String::as_str), Limit::Lines(usize::MAX));
+                if let Some(artifacts) = &run.artifacts {
+                    draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled), true);
+                }
             });
         } else if let Some(problem) = &self.problem {
             page.indented(INDENT, |page| page.text("warning", problem, Limit::None));

@@ -3,7 +3,7 @@
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_label::{WAITED_FOR, mark, name, state_and_time};
-use crate::run::{BackgroundStatus, Cleanup, RunRecord};
+use crate::run::{BackgroundStatus, Cleanup, RunRecord, Settled, without_advice};
 use sanitizer::{figures, one_line};
 
 /// Longest line of a task, an error or a result; the transcript has all of it.
@@ -70,9 +70,24 @@ fn outcome(facts: &mut Facts, run: &RunRecord) {
         facts.add("outcome", &format!("{}: {outcome}", BackgroundStatus::of(outcome)));
     }
     if let Some(error) = &run.error {
-        facts.0.lines.push(ReportLine::new(Mark::Error, "error", one_line(error, MAX_TEXT)));
+        let error = one_line(without_advice(error), MAX_TEXT);
+        facts.0.lines.push(ReportLine::new(Mark::Error, "error", error));
+    }
+    for caveat in &run.caveats {
+        facts.0.lines.push(ReportLine::new(Mark::Warning, "note", caveat.message()));
     }
     facts.add_if_some("result", run.result.as_deref());
+    facts.add_if_some("last said", run.partial.as_deref().filter(|_| run.result.is_none()));
+    let Some(artifacts) = &run.artifacts else { return };
+    facts.add_if_some("changed", Some(&artifacts.changes.join(", ")));
+    facts.add_if_some("look at first", Some(&artifacts.flagged.join(", ")));
+    facts.add_if_some("unchecked", artifacts.flagged_gap.as_deref());
+    let isolation = artifacts.isolation.as_ref();
+    facts.add_if_some("branch", isolation.and_then(|isolation| isolation.branch.as_deref()));
+    facts.add_if_some("changes", run.settled.map(Settled::as_str));
+    facts.add_if_some("patch", isolation.and_then(|isolation| isolation.patch.as_deref()));
+    facts.add_if_some("kept tree", isolation.and_then(|isolation| isolation.kept_tree.as_deref()));
+    facts.add_if_some("check", artifacts.check.as_ref().map(|check| check.ended.as_str()));
 }
 
 fn model(run: &RunRecord) -> String {

@@ -1,7 +1,8 @@
 //! One run: its details below the list, and the parts around its transcript.
 
 use super::view::{ShownRun, short};
-use crate::present::cards::call_spans;
+use crate::present::Mark;
+use crate::present::cards::{call_spans, draw_artifacts, draw_caveats, draw_partial_label};
 use crate::present::paint::{
     INDENT, Limit, PREVIEW_CHARS, Page, Part, Span, beginning, folded, more_note, plain,
 };
@@ -55,8 +56,10 @@ fn draw_tool_result(page: &mut Page, text: &str, is_error: bool) {
     let rest = lines.len().saturating_sub(RESULT_LINES);
     let shown = if rest > 1 { RESULT_LINES } else { lines.len() };
     let color = if is_error { "error" } else { "dim" };
-    for line in &lines[..shown] {
-        page.line([Span::new(color, line)]);
+    let sign = if is_error { format!("{} ", Mark::Error.sign()) } else { String::new() };
+    for (at, line) in lines[..shown].iter().enumerate() {
+        let sign = Span::new(color, if at == 0 { &sign } else { "" });
+        page.line([Part::new(vec![sign, Span::new(color, line)])]);
     }
     if rest > 1 {
         page.spans(more_note(format!("{rest} more lines")));
@@ -101,8 +104,16 @@ pub(in crate::present) fn draw_latest(page: &mut Page, run: &ShownRun, now_ms: i
     if let Some(error) = run.failure() {
         page.text(run.color(now_ms), beginning(error, PREVIEW_CHARS), Limit::None);
     }
-    let result = run.result.as_deref().filter(|result| !result.is_empty()).or(run.partial.as_deref());
-    page.prose(beginning(result.unwrap_or_default(), PREVIEW_CHARS), Limit::Lines(TEXT_LINES));
+    draw_caveats(page, &run.caveats);
+    let result = run.result.as_deref().filter(|result| !result.is_empty());
+    let partial = run.partial.as_deref().filter(|partial| result.is_none() && !partial.is_empty());
+    if partial.is_some() {
+        draw_partial_label(page);
+    }
+    page.prose(beginning(result.or(partial).unwrap_or_default(), PREVIEW_CHARS), Limit::Lines(TEXT_LINES));
+    if let Some(artifacts) = &run.artifacts {
+        draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled), false);
+    }
 }
 
 /// Draws its usage.
@@ -125,6 +136,7 @@ pub(in crate::present) fn draw_outcome(page: &mut Page, run: &ShownRun, now_ms: 
     if let Some(error) = run.failure() {
         page.indented(INDENT, |page| page.text(run.color(now_ms), error, Limit::None));
     }
+    page.indented(INDENT, |page| draw_caveats(page, &run.caveats));
 }
 
 /// A tool call in one line.

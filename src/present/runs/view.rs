@@ -8,6 +8,7 @@ use crate::present::counts::is_active;
 use crate::present::paint::{
     Color, Cut, LINE_CHARS, Span, beginning, brief, first_line, folded, gist, newest_words,
 };
+use crate::present::state_label::reason;
 use crate::present::usage_text::context_text;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
 use crate::run::{LiveSnapshot, RunOutcome, RunRecord};
@@ -52,6 +53,7 @@ impl ShownRun {
             position: self.progress.position,
             blocked_by: self.progress.blocked_by.clone(),
             retry: self.progress.retry.clone(),
+            caveat: self.caveats.first().copied(),
             ..RunStatus::default()
         };
         state_label(&status, now_ms)
@@ -123,7 +125,8 @@ impl ShownRun {
 
     /// Returns the reason of its failure.
     pub(super) fn failure(&self) -> Option<&str> {
-        self.error.as_deref().filter(|error| !error.is_empty())
+        let error = self.error.as_deref().map(|error| reason(self.state_or_outcome(), error));
+        error.filter(|error| !error.is_empty())
     }
 
     /// Returns its activity: its state, and its latest text or call.

@@ -37,7 +37,7 @@ pub use listing::{AgentInfo, CannotRun, Described, Listed, Listing, describe, li
 pub(crate) use listing::{default_agent, is_allowed};
 pub(crate) use permission_hooks::find_permission_hooks;
 pub use prepare::{AdmittedRun, prepare, prepare_with};
-pub use refusal::{InvalidConfig, Refusal};
+pub use refusal::{InvalidConfig, Refusal, without_advice};
 pub use remote_limits::RemoteLimit;
 pub(crate) use remote_limits::cannot_continue;
 pub use resolve::Unmet;

@@ -139,6 +139,15 @@ pub enum Refusal {
     },
 }
 
+/// The ends of the messages that are for a model, which chooses the next agent.
+const ADVICE: [&str; 2] = ["; use another one, and do not ask for it again", "; use another one"];
+
+/// Returns a message without its advice for a model, for a person's screen.
+#[must_use]
+pub fn without_advice(message: &str) -> &str {
+    ADVICE.iter().find_map(|advice| message.strip_suffix(advice)).unwrap_or(message)
+}
+
 fn unanswered_or_no(has_answered: bool) -> &'static str {
     if has_answered {
         "the user did not allow it; use another one, and do not ask for it again"

@@ -14,8 +14,8 @@ use crate::run::background::StoredChanges;
 use crate::run::context::{HostContext, HostTool, SessionKey};
 use crate::run::launcher::{Launcher, LauncherError, launcher_of, selected};
 use crate::run::protocol::{ChildProtocol, protocol_of};
-use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::result::builder::Withheld;
+use crate::run::result::{ANNOUNCE_SKIP, Caveat};
 use crate::run::sandbox::hidden::{hides, hides_extensions};
 use crate::run::sandbox::{
     HostCapabilities, SandboxPlan, SandboxUnavailable, ScopeError, WardenUnknown, WriteScope, may_write,
@@ -404,9 +404,9 @@ impl ResolvedRun {
 
     /// Returns the tools that write and that the child does not have, with the reason.
     pub(crate) fn withheld(&self, plan: &ToolPlan) -> Withheld {
-        let why = match (self.agent.readonly, self.config.allow_write.is_on()) {
-            (true, _) => "this agent is readonly",
-            (false, false) => "`allowWrite` is off",
+        let caveat = match (self.agent.readonly, self.config.allow_write.is_on()) {
+            (true, _) => Caveat::Readonly,
+            (false, false) => Caveat::WriteOff,
             (false, true) => return Withheld::default(),
         };
         let is_write = |dropped: &&DroppedTool| {
@@ -414,7 +414,10 @@ impl ResolvedRun {
         };
         let dropped = plan.dropped.iter().filter(is_write).map(|dropped| dropped.tool.clone());
         let tools = WRITE_TOOLS.iter().map(|tool| (*tool).to_owned()).chain(dropped).collect();
-        Withheld { tools, why }
+        // A tool of an extension may have been dropped only because no one knows its effects.
+        let are_requested =
+            plan.dropped.iter().filter(is_write).any(|dropped| WRITE_TOOLS.contains(&&*dropped.tool));
+        Withheld { tools, caveat: Some(caveat), are_requested }
     }
 
     /// Returns the facts for a child that submits its result.

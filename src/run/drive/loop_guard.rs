@@ -122,7 +122,7 @@ impl<'a> LoopGuard<'a> {
 
 fn name(item: &DisplayItem) -> Option<String> {
     match item {
-        DisplayItem::ToolCall { name, args } => Some(quoted_within(&short_form(name, args), NAME_CHARS)),
+        DisplayItem::ToolCall { name, args, .. } => Some(quoted_within(&short_form(name, args), NAME_CHARS)),
         DisplayItem::Text { .. } => None,
     }
 }

@@ -127,7 +127,7 @@ impl Updates<'_> {
 /// Formats a tool call on one line.
 fn tool_line(item: &DisplayItem) -> Option<String> {
     match item {
-        DisplayItem::ToolCall { name, args } => Some(short_form(name, args)),
+        DisplayItem::ToolCall { name, args, .. } => Some(short_form(name, args)),
         DisplayItem::Text { .. } => None,
     }
 }

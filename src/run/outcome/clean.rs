@@ -55,9 +55,12 @@ fn clean_item(item: &DisplayItem, sanitizer: &Sanitizer) -> DisplayItem {
         DisplayItem::Text { text } => {
             DisplayItem::Text { text: sanitizer.sanitize_growing(text).into_string() }
         }
-        DisplayItem::ToolCall { name, args } => DisplayItem::ToolCall {
+        // The id is only for the collector.
+        DisplayItem::ToolCall { name, args, is_error, id: _ } => DisplayItem::ToolCall {
             name: sanitizer.sanitize(name).into_string(),
             args: sanitizer.sanitize_json(args),
+            is_error: *is_error,
+            id: None,
         },
     }
 }
@@ -77,7 +80,7 @@ mod tests {
         let calls = |name: &str| {
             vec![
                 DisplayItem::Text { text: secret_text() },
-                DisplayItem::ToolCall { name: name.into(), args: json!({ "key": secret_text() }) },
+                DisplayItem::tool_call(name.into(), json!({ "key": secret_text() })),
             ]
         };
         let stream = || Collected {

@@ -16,10 +16,10 @@ use crate::run::record::isolation::ImportOutcome;
 use crate::run::result::artifacts::{MAX_CHANGES, changes_summary};
 use crate::run::result::builder::{PARAGRAPH, ResultBuilder, failure_text, sandbox_report};
 use crate::run::result::verdict::{AttemptReport, RunReport};
-use crate::run::result::{Announcement, IsolationReport, ToolResult};
+use crate::run::result::{Announcement, Caveat, IsolationReport, SingleResult, ToolResult};
 use crate::run::sandbox::SandboxPlan;
 use crate::run::state::RunOutcome;
-use agents::OutputSchema;
+use agents::{OutputSchema, WRITE_TOOLS};
 use pi_events::{Refusal, StopReason, Submitted};
 use sanitizer::figures::bytes;
 use sanitizer::{TruncateLimits, chain, fenced_as, truncate};
@@ -42,6 +42,12 @@ const CUT_QUESTION: &str =
 /// The note about a failed command in the sandbox of a child that may write in its tree.
 const REFUSED_OUTSIDE: &str = "[A shell command failed with \"Read-only file system\": the sandbox lets this sub-agent change files in its tree only, and \
                                neither its repository nor `.pi`.]";
+
+/// Returns true if git sees no change of a run that may write. A run that cannot write has no list of changes.
+fn has_changed_nothing(single: &SingleResult) -> bool {
+    single.changes.as_ref().is_some_and(Vec::is_empty)
+        && single.isolation.as_ref().is_none_or(|report| report.kept_tree.is_none())
+}
 
 /// Returns the note about a failed command in the read-only sandbox. The command's own output decides which note
 /// applies, so the note only quotes it.
@@ -139,9 +145,10 @@ impl ResultBuilder {
         if is_completed && is_cut {
             notes.push("[The model reached its output limit; the answer ends here.]".to_owned());
         }
-        if !tried.is_empty() {
+        if let Some(caveat) = self.withheld.caveat.filter(|_| !tried.is_empty()) {
             let tools = tried.join(", ");
-            let why = self.withheld.why;
+            let why =
+                if caveat == Caveat::Readonly { "this agent is readonly" } else { "`allowWrite` is off" };
             notes.push(format!("[It tried to change files ({tools}) and could not: {why}.]"));
         }
         let is_sandboxed = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
@@ -153,6 +160,17 @@ impl ResultBuilder {
             refusal => refusal.map(refused_in_shell),
         };
         notes.extend(refused.map(str::to_owned));
+        let has_written = collected.tool_names.iter().any(|tool| WRITE_TOOLS.contains(&&**tool));
+        single.caveats = [
+            self.withheld.caveat.filter(|caveat| {
+                !tried.is_empty() || (self.withheld.are_requested && *caveat == Caveat::WriteOff)
+            }),
+            (has_written && has_changed_nothing(&single)).then_some(Caveat::Unchanged),
+            refused.map(|_| Caveat::Refused),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         single.check = check;
         notes
             .extend(Some(changes_summary(&self.run_id.get(), &single)).filter(|summary| !summary.is_empty()));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::tool_result::{CallError, ErrorCode, RunDetails, SandboxReport, SingleResult, ToolResult};
+use super::tool_result::{CallError, Caveat, ErrorCode, RunDetails, SandboxReport, SingleResult, ToolResult};
 use super::verdict::Verdict;
 use crate::run::sandbox::SandboxPlan;
 use crate::run::spec::SharedRunId;
@@ -62,8 +62,10 @@ pub(crate) struct ResultBuilder {
 pub(crate) struct Withheld {
     /// The names that pi uses.
     pub tools: BTreeSet<String>,
-    /// The reason.
-    pub why: &'static str,
+    /// The reason, as a fact of the result.
+    pub caveat: Option<Caveat>,
+    /// True if the agent's file asks for one of them.
+    pub are_requested: bool,
 }
 
 /// The attempts that have ended.

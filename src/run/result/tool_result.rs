@@ -62,6 +62,44 @@ text_enum! {
     }
 }
 
+text_enum! {
+    /// A fact about a run that the host knows and that the run's answer may contradict. The most important one is first.
+    #[derive(PartialOrd, Ord)]
+    pub enum Caveat {
+        /// It changed nothing, because `allowWrite` is off: its agent asks for tools that write, or it called one.
+        WriteOff = "write_off",
+        /// It called a tool that writes, and changed nothing, because its agent is readonly.
+        Readonly = "readonly",
+        /// It called a tool that writes, and git sees no change.
+        Unchanged = "unchanged",
+        /// The sandbox refused a shell command.
+        Refused = "refused",
+    }
+}
+
+impl Caveat {
+    /// The words for a row.
+    #[must_use]
+    pub const fn note(self) -> &'static str {
+        match self {
+            Self::WriteOff | Self::Readonly => "changed nothing",
+            Self::Unchanged => "git sees no change",
+            Self::Refused => "the sandbox refused a command",
+        }
+    }
+
+    /// The words for a line.
+    #[must_use]
+    pub const fn message(self) -> &'static str {
+        match self {
+            Self::WriteOff => "changed nothing: allowWrite is off (docs/writing.md)",
+            Self::Readonly => "changed nothing: the agent is readonly",
+            Self::Unchanged => "git sees no change, although it called a tool that writes",
+            Self::Refused => "the sandbox refused a shell command (docs/sandbox.md)",
+        }
+    }
+}
+
 /// The report on a child's sandbox.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,6 +159,68 @@ impl IsolationReport {
             Self { patch: Some(_), .. } => StoredChanges::Snapshot,
             Self { kept_tree: Some(_), .. } => StoredChanges::NotImported,
             _ => StoredChanges::Nothing,
+        }
+    }
+}
+
+text_enum! {
+    /// What a command has done with the changes of a run.
+    pub enum Settled {
+        /// They are in the user's tree.
+        Applied = "applied",
+        /// They were deleted.
+        Discarded = "discarded",
+        /// The files are as they were before the run.
+        Undone = "undone",
+    }
+}
+
+/// The artifacts of a background run, which are facts of ours next to the child's words. The fields are those of a result.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunArtifacts {
+    /// The result of the check of its work.
+    pub check: Option<CheckReport>,
+    /// The files that it changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+    /// The changed files that run code later, or tell agents what to do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub flagged: Vec<String>,
+    /// The reason why there may be more of them.
+    pub flagged_gap: Option<String>,
+    /// The report on its private tree.
+    pub isolation: Option<IsolationReport>,
+}
+
+impl RunArtifacts {
+    /// Returns the artifacts of a result. `None` without any.
+    #[must_use]
+    pub fn of(single: &SingleResult) -> Option<Self> {
+        let artifacts = Self {
+            check: single.check.clone(),
+            changes: single.changes.clone().unwrap_or_default(),
+            flagged: single.flagged.clone(),
+            flagged_gap: single.flagged_gap.clone(),
+            isolation: single.isolation.clone(),
+        };
+        (artifacts != Self::default()).then_some(artifacts)
+    }
+
+    /// Returns a result with only these artifacts, for a drawing.
+    #[must_use]
+    pub fn as_result(&self, run_id: &str, settled: Option<Settled>) -> SingleResult {
+        let Self { check, changes, flagged, flagged_gap, isolation } = self.clone();
+        SingleResult {
+            run_id: Some(run_id.to_owned()),
+            settled,
+            check,
+            changes: Some(changes).filter(|changes| !changes.is_empty()),
+            flagged,
+            flagged_gap,
+            isolation,
+            ..SingleResult::new(String::new(), String::new(), RunOutcome::Completed)
         }
     }
 }
@@ -186,6 +286,9 @@ pub struct SingleResult {
     pub structured_file: Option<String>,
     /// The result of the check of its work, if there was one.
     pub check: Option<CheckReport>,
+    /// The facts that its answer may contradict, the most important one first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub caveats: Vec<Caveat>,
     /// The files the run changed, when the agent was allowed to write and works in a git work tree.
     pub changes: Option<Vec<String>>,
     /// The files of the tree that the run created or changed and that run code later, or tell agents what to do.
@@ -205,6 +308,9 @@ pub struct SingleResult {
     /// The stored changes, or the reason why none are stored, as far as the end of the run decides it.
     #[serde(skip)]
     pub stored_changes: Option<StoredChanges>,
+    /// What a command has done with its changes since then, for a drawing.
+    #[serde(skip)]
+    pub settled: Option<Settled>,
     /// The child's announcement, if it was asked for one and has replied.
     #[serde(skip)]
     pub announcement: Option<Announcement>,
@@ -267,6 +373,7 @@ impl SingleResult {
             structured: None,
             structured_file: None,
             check: None,
+            caveats: Vec::new(),
             changes: None,
             flagged: Vec::new(),
             flagged_gap: None,
@@ -274,6 +381,7 @@ impl SingleResult {
             redacted: Vec::new(),
             diagnostics: Vec::new(),
             stored_changes: None,
+            settled: None,
             announcement: None,
             next_step: None,
             notes: String::new(),

@@ -121,6 +121,7 @@ impl Field {
             (Message, "errorMessage") => Self::Short(|record| &mut record.message().error),
             (Part, "type") => Self::PartType,
             (Part, "text") => Self::PartText,
+            (Part, "id") => Self::Name(|record| &mut record.message().part.id),
             (Part, "name") => Self::Name(|record| &mut record.message().part.name),
             (Part, "arguments") => Self::PartArguments,
             (Usage, "input") => Self::Tokens(|record| &mut record.message().usage.input),

@@ -42,6 +42,7 @@ pub(super) struct Part {
     has_text: bool,
     text: HeadTail,
     pub(super) name: Option<String>,
+    pub(super) id: Option<String>,
     pub(super) arguments: Arguments,
 }
 
@@ -64,6 +65,7 @@ impl Default for Part {
             has_text: false,
             text: HeadTail::new(MAX_DISPLAY_TEXT),
             name: None,
+            id: None,
             arguments: Arguments::new(),
         }
     }
@@ -115,7 +117,7 @@ impl Message {
                 content.has_tool_call = true;
                 let name = part.name.take().unwrap_or_default();
                 let args = part.arguments.take().unwrap_or_default();
-                content.items.push(DisplayItem::tool_call(name, args));
+                content.items.push(DisplayItem::tool_call(name, args).with_id(part.id.take()));
             }
             Some(PartKind::Text) | None => content.text.rewind(part.mark),
         }

@@ -181,7 +181,7 @@ fn long_arguments_are_cut_not_dropped() {
         "zahl": 1.5, "ja": true, "nichts": null,
     });
     let collected = collect(stream(&[message_end(&json!([call("write", &arguments)]), "toolUse")]));
-    let [DisplayItem::ToolCall { name, args }] = collected.display_items.as_slice() else {
+    let [DisplayItem::ToolCall { name, args, .. }] = collected.display_items.as_slice() else {
         panic!("the items are not one tool call")
     };
     assert_eq!(name, "write");

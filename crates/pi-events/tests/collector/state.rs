@@ -35,6 +35,26 @@ fn usage_is_summed_and_the_answer_is_the_last_message_without_a_tool_call() {
 }
 
 #[test]
+fn a_failed_call_is_marked_in_the_items() {
+    let calls = json!([
+        {"type": "toolCall", "id": "a", "name": "ls", "arguments": {}},
+        {"type": "toolCall", "id": "b", "name": "ls", "arguments": {}},
+    ]);
+    let end = |id: &str, is_error: bool| json!({"type": "tool_execution_end", "toolCallId": id, "toolName": "ls", "result": {}, "isError": is_error});
+    let start =
+        |id: &str| json!({"type": "tool_execution_start", "toolCallId": id, "toolName": "ls", "args": {}});
+    let stream_of = [message_end(&calls, "toolUse"), start("a"), start("b"), end("b", true), end("a", false)];
+    let items = serde_json::to_value(collect(stream(&stream_of)).display_items);
+    assert_eq!(
+        items.expect("the value is serialized"),
+        json!([
+            {"type": "toolCall", "name": "ls", "args": {}},
+            {"type": "toolCall", "name": "ls", "args": {}, "isError": true},
+        ])
+    );
+}
+
+#[test]
 fn the_answer_and_the_partial_text_are_separate() {
     type Case<'a> = (&'a str, Vec<Value>, Option<&'a str>, Option<&'a str>);
     let answer = || message_end(&json!([text("answer")]), "stop");

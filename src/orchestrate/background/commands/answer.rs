@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::changes::{abort_last, by_snapshot, carry_out_change};
+use super::changes::{abort_last, by_snapshot, change};
 use super::parse::{Command, RunCommand, parse};
 use crate::archive::current_transcript;
 use crate::doctor::doctor;
@@ -97,7 +97,7 @@ pub async fn answer(
         }
         Command::AbortApply => {
             let known = service.runs(Some(view.session().to_owned())).await;
-            abort_last(&known, &view.scope.context).await
+            abort_last(service, &known, &view.scope.context).await
         }
         Command::On(target, command) => {
             let by = NamedBy::Person { prefers_live: command == RunCommand::Stop };
@@ -170,7 +170,7 @@ async fn answer_on(
         | RunCommand::Apply { .. }
         | RunCommand::AbortApply
         | RunCommand::Discard { .. }
-        | RunCommand::Undo => return carry_out_change(run, command, &view.scope.context).await,
+        | RunCommand::Undo => return change(service, run, command, &view.scope.context).await,
     };
     match outcome {
         Ok(outcome) => action_report(run, outcome),

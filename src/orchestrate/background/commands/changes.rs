@@ -6,13 +6,14 @@ use std::time::{Duration, SystemTime};
 use super::parse::RunCommand;
 use crate::orchestrate::background::conversation::view::ConversationScope;
 use crate::orchestrate::background::find::Target;
+use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::writers::lock_tree_for_command;
 use crate::present::{
     Report, applied_report, apply_undone_report, difference_report, discarded_report, refused_report,
     undone_report,
 };
 use crate::run::{
-    CallSettings, HostCapabilities, HostContext, RunOutcome, RunRecord, StoredChanges, blocking,
+    CallSettings, HostCapabilities, HostContext, RunOutcome, RunRecord, Settled, StoredChanges, blocking,
     snapshot_store,
 };
 use sanitizer::{chain, one_line};
@@ -29,13 +30,38 @@ const MAX_AGENT: usize = 80;
 /// The agent of a run of which only the snapshot is left.
 const UNKNOWN: &str = "unknown";
 
-/// Shows, applies, reverts or discards the changes of a run. The person who typed the command decides by the report, so
-/// it is not redacted on their screen.
-pub(super) async fn carry_out_change(
+/// Carries out a command about the changes of a run, and records in the run what it has done. Cards offer no command that was
+/// carried out.
+pub(super) async fn change(
+    service: &Arc<BackgroundService>,
     run: &RunRecord,
     command: RunCommand,
     context: &Arc<HostContext>,
 ) -> Report {
+    let settled = match command {
+        RunCommand::Apply { .. } => Some(Settled::Applied),
+        RunCommand::Discard { is_sure: true } => Some(Settled::Discarded),
+        RunCommand::Undo => Some(Settled::Undone),
+        _ => None,
+    };
+    let is_change = settled.is_some() || command == RunCommand::AbortApply;
+    let report = carry_out_change(run, command, context).await;
+    if is_change && !report.is_error {
+        let key = run.key.clone();
+        let record = move |service: &BackgroundService| {
+            let run = service.store.run(&key)?;
+            service.store.amend(&RunRecord { settled, ..run })
+        };
+        if service.blocking(record).await == Some(true) {
+            service.invalidate(false);
+        }
+    }
+    report
+}
+
+/// Shows, applies, reverts or discards the changes of a run. The person who typed the command decides by the report, so
+/// it is not redacted on their screen.
+async fn carry_out_change(run: &RunRecord, command: RunCommand, context: &Arc<HostContext>) -> Report {
     let done = match command {
         RunCommand::Apply { .. } => "applied",
         RunCommand::AbortApply | RunCommand::Undo => "undone",
@@ -140,7 +166,11 @@ fn nothing_stored(run: &RunRecord) -> String {
 }
 
 /// Aborts the newest apply among these runs.
-pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -> Report {
+pub(super) async fn abort_last(
+    service: &Arc<BackgroundService>,
+    runs: &[RunRecord],
+    context: &Arc<HostContext>,
+) -> Report {
     let mut last: Option<(u64, &RunRecord)> = None;
     if let Some(first) = runs.first()
         && let Ok((_, store)) = store_of(first, context).await
@@ -153,7 +183,7 @@ pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -
         }
     }
     match last {
-        Some((_, run)) => carry_out_change(run, RunCommand::AbortApply, context).await,
+        Some((_, run)) => change(service, run, RunCommand::AbortApply, context).await,
         None => Report::error(NOT_APPLIED),
     }
 }
