@@ -18,6 +18,7 @@ use pi_subagent_native::run::{
 use pi_subagent_native::transcript::TranscriptRole;
 use sanitizer::{HomePaths, Severity};
 use supervisor::Supervision;
+use worktree::ChangesState;
 
 type Literals<'a> = BTreeSet<&'a str>;
 
@@ -60,6 +61,7 @@ fn every_union_in_the_types_matches_the_code() {
     let expected = [
         ("AgentInfo.source", texts(Source::TEXTS)),
         ("AgentInfo.writes", texts(WriteReach::TEXTS)),
+        ("RunRecord.changesState", texts(ChangesState::TEXTS)),
         ("RunRecord.cleanup", texts(Cleanup::TEXTS)),
         ("RunRecord.outcome", texts(RunOutcome::TEXTS)),
         ("RunRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),

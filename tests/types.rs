@@ -23,6 +23,7 @@ use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};
 use serde::Serialize;
 use serde_json::{Value, json};
+use worktree::ChangesState;
 
 const TYPES: &str = include_str!("../src/node/types.d.ts");
 
@@ -285,6 +286,7 @@ fn record() -> RunRecord {
         supervision: text(),
         restarts: 1,
         host_pid: Some(1),
+        changes_state: Some(ChangesState::Applied),
         ..RunRecord::default()
     }
 }
@@ -347,6 +349,7 @@ fn a_run_and_its_events_have_the_declared_fields() {
         message: Some(message),
         run_events: vec![event],
         notices: texts(),
+        waiting: text(),
         ..BackgroundEvent::default()
     };
     compare("BackgroundEvent", &event, &BackgroundEvent::default());

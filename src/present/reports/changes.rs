@@ -36,7 +36,23 @@ pub fn difference_report(run: &RunRecord, difference: &Difference) -> Report {
         report.lines.push(ReportLine::new(Mark::Warning, "", text));
     }
     let patch = shown(&difference.patch);
-    report.with(ReportLine::new(Mark::Info, "", format!("the whole diff, with binary files: {patch}")))
+    report.lines.push(ReportLine::new(Mark::Info, "", format!("the whole diff, with binary files: {patch}")));
+    report.lines.extend(next_steps(run));
+    report
+}
+
+/// Returns the line with the commands for the changes of a run.
+fn next_steps(run: &RunRecord) -> Option<ReportLine> {
+    let id = &run.run_id;
+    let steps = [
+        (run.can_apply(), "apply: /subagents apply"),
+        (run.can_abort_apply(), "undo: /subagents apply --abort"),
+        (run.can_undo(), "undo: /subagents undo"),
+        (run.can_discard(), "discard: /subagents discard"),
+    ];
+    let steps: Vec<_> =
+        steps.into_iter().filter(|(does, _)| *does).map(|(_, step)| format!("{step} {id}")).collect();
+    (!steps.is_empty()).then(|| ReportLine::new(Mark::Info, "", steps.join(" · ")))
 }
 
 fn difference_line(line: &[u8], in_hunk: &mut bool) -> ReportLine {

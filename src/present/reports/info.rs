@@ -3,7 +3,7 @@
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_label::{WAITED_FOR, mark, name, state_and_time};
-use crate::run::{BackgroundStatus, Cleanup, RunRecord};
+use crate::run::{BackgroundStatus, Cleanup, RunOutcome, RunRecord};
 use sanitizer::{figures, one_line};
 
 /// Longest line of a task, an error or a result; the transcript has all of it.
@@ -151,6 +151,10 @@ fn retention(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
         (Some(at), _) => format!("archived {}", clock.at(at)),
         (None, Some(at)) => clock.at(at),
         (None, None) if run.is_live() => "set when it ends".to_owned(),
+        (None, None) if run.is_foreground => "not before it continues".to_owned(),
+        (None, None) if run.outcome == Some(RunOutcome::Interrupted) => {
+            "set when its end is delivered".to_owned()
+        }
         (None, None) => "never".to_owned(),
     };
     facts.add("archive", &archive);

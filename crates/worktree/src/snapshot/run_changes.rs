@@ -27,6 +27,8 @@ text_enum! {
         HalfApplied = "half_applied",
         /// They were applied to the user's tree, and the apply can be reverted.
         Applied = "applied",
+        /// The same, and the branch was deleted by `discard`.
+        AppliedOnly = "applied_only",
         /// The run wrote to the user's tree, and can be undone.
         InPlace = "in_place",
         /// An undo has restored every file.
@@ -130,6 +132,7 @@ impl Reader<'_> {
             return (!is_of_private_tree).then_some(state);
         };
         Some(match &record.applied {
+            Some(AppliedRecord { is_complete: true }) if artifacts.is_discarded => ChangesState::AppliedOnly,
             Some(AppliedRecord { is_complete: true }) => ChangesState::Applied,
             Some(_) => ChangesState::HalfApplied,
             None if artifacts.is_discarded => ChangesState::Discarded,
@@ -198,6 +201,8 @@ mod tests {
         assert_eq!(read(&branch(r#","isDiscarded":true}"#)), Some(ChangesState::Discarded));
         assert_eq!(read(&branch(r#"},"applied":{"isComplete":true}"#)), Some(ChangesState::Applied));
         assert_eq!(read(&branch(r#"},"applied":{"isComplete":false}"#)), Some(ChangesState::HalfApplied));
+        let applied_only = read(&branch(r#","isDiscarded":true},"applied":{"isComplete":true}"#));
+        assert_eq!(applied_only, Some(ChangesState::AppliedOnly));
         let patch = r#","end":"t","artifacts":{"branch":null,"commit":"c"}"#;
         assert_eq!(read(patch), Some(ChangesState::Unapplied), "a patch needs no branch");
         assert_eq!(read(r#","end":"t""#), None, "nothing of a private tree was imported");

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::parse::RunCommand;
+use crate::orchestrate::background::conversation::project_runs::without_record;
 use crate::orchestrate::background::conversation::view::ConversationScope;
 use crate::orchestrate::background::find::Target;
 use crate::orchestrate::writers::lock_tree_for_command;
@@ -11,20 +12,15 @@ use crate::present::{
     Report, applied_report, apply_undone_report, difference_report, discarded_report, refused_report,
     undone_report,
 };
-use crate::run::{
-    CallSettings, HostCapabilities, HostContext, RunOutcome, RunRecord, blocking, snapshot_store,
-};
+use crate::run::{CallSettings, HostCapabilities, HostContext, RunRecord, blocking, snapshot_store};
 use sanitizer::chain;
-use worktree::{ApplyError, GitError, SnapshotError, SnapshotStore};
+use worktree::{ApplyError, GitError, SnapshotError, SnapshotStore, changes_of};
 
 /// The refusal of every command while the run works.
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
-/// The error of `apply --abort` without a named run, if no run of the session is applied.
-const NOT_APPLIED: &str = "no run of this session is applied; to undo the apply of another session's run, \
-                           name it: `/subagents apply --abort ID`";
-
-/// The agent of a run of which only the snapshot is left.
-const UNKNOWN: &str = "unknown";
+/// The error of `apply --abort` without a named run, if no known run of the project is applied.
+const NOT_APPLIED: &str = "no run of this project is applied; to undo an apply in another project, name its run: \
+                           `/subagents apply --abort ID`";
 
 /// The reason why a run without a snapshot cannot be undone.
 const NO_SNAPSHOT: &str = "it could not write, has changed nothing, or worked outside of a git repository";
@@ -100,10 +96,11 @@ async fn undone(run: &RunRecord, store: &SnapshotStore) -> Result<Report, ApplyE
 /// Aborts the newest apply among these runs.
 pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -> Report {
     let mut last: Option<(u64, &RunRecord)> = None;
-    if let Some(first) = runs.first()
+    let applied: Vec<&RunRecord> = runs.iter().filter(|run| run.can_abort_apply()).collect();
+    if let Some(first) = applied.first()
         && let Ok((_, store)) = store_of(first, context).await
     {
-        for run in runs {
+        for run in applied {
             let applied = store.open(&run.run_id).await.ok().and_then(|snapshot| snapshot.applied);
             if let Some(applied) = applied.filter(|applied| last.is_none_or(|(at, _)| applied.at_ms > at)) {
                 last = Some((applied.at_ms, run));
@@ -125,13 +122,12 @@ pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> O
     // A run without a recorded end may still work, in another process.
     let has_ended =
         if snapshot.is_of_private_tree() { snapshot.artifacts.is_some() } else { snapshot.end.is_some() };
-    has_ended.then(|| RunRecord {
-        run_id: snapshot.id,
-        agent: UNKNOWN.to_owned(),
-        cwd: snapshot.root,
-        outcome: Some(RunOutcome::Completed),
-        ..run
-    })
+    let agent_dir = scope.context.agent_dir.clone();
+    let found = move || RunRecord {
+        changes_state: changes_of(&agent_dir, &snapshot.id).map(|changes| changes.state),
+        ..without_record(snapshot.id, snapshot.root)
+    };
+    if has_ended { Some(blocking(found).await) } else { None }
 }
 
 async fn store_of(
