@@ -82,6 +82,8 @@ function start(pi: ExtensionAPI): void {
 	function handleEvent(event: BackgroundEvent, context: ExtensionContext): void {
 		runGuarded("handling an event of background runs", () => {
 			if (event.notices) notices.announce(event.notices, context);
+			// Without a user no one could act on it.
+			if (event.waiting && context.hasUI) context.ui.notify(event.waiting, "info");
 			for (const { event: name, run } of event.runEvents ?? []) notify(name, run);
 		});
 		if (event.deliveries) deliveries?.add(event.deliveries);

@@ -13,7 +13,7 @@ use crate::support::pids::eventually;
 use crate::support::stage::{self, PATIENCE, User, stage};
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, SpawnRequest,
-    background, commands, open_conversation, spawn, until_settled,
+    background, commands, open_conversation, parse_call, spawn, until_settled, use_session_tool,
 };
 use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::present::Report;
@@ -158,9 +158,26 @@ impl Scene {
         timeout(PATIENCE, answer).await.expect("the process answers")
     }
 
+    /// Opens another conversation in the same project.
+    async fn another(&self, session: &str) -> (Arc<ConversationView>, EventRecorder) {
+        let host = Host { session_id: Some(session.to_owned()), ..Host::default() };
+        let context = HostContext { host, ..(*context(&self.root)).clone() };
+        let scope =
+            ConversationScope { cwd: self.path(""), context: Arc::new(context), ends_with: Cancel::new() };
+        let events = EventRecorder::default();
+        let known = KnownDeliveries::default();
+        let view = open_conversation(&self.service, session.to_owned(), scope, known, events.clone()).await;
+        (view, events)
+    }
+
     async fn output_of(&self, line: &str) -> String {
         self.answer(line).await.plain()
     }
+}
+
+/// Returns the sentences about waiting changes.
+fn waiting(events: &EventRecorder) -> Vec<String> {
+    events.0.lock().iter().filter_map(|event| event.waiting.clone()).collect()
 }
 
 fn context(root: &TempDir) -> Arc<HostContext> {
@@ -200,18 +217,13 @@ async fn a_run_records_what_a_command_has_done_with_its_changes() {
         let output = scene.output_of(&line).await;
         let is_recorded = || {
             let runs = scene.view.runs();
-            runs.iter().any(|run| run.run_id == *id && run.settled == settled)
+            runs.iter().any(|run| run.run_id == *id && run.settled() == settled)
         };
         eventually(&format!("`{line}` is recorded: {output}"), is_recorded).await;
         let info = scene.output_of(&format!("info {id}")).await;
-        let state = info.lines().find(|line| line.contains("state")).unwrap_or_default().to_owned();
-        assert_eq!(settled.map(Settled::as_str), state.rsplit(", ").next().and_then(known), "{line}: {info}");
+        let word = settled.map_or("not applied yet", Settled::as_str);
+        assert!(info.lines().any(|line| line.contains("changes") && line.contains(word)), "{line}: {info}");
     }
-}
-
-/// Returns the word of a command that was carried out.
-fn known(word: &str) -> Option<&'static str> {
-    Settled::parse(word).map(Settled::as_str)
 }
 
 /// Files that are applied or undone during a run would count as the run's work, and its undo would remove them.
@@ -281,7 +293,7 @@ async fn every_order_of_commands_has_an_answer_with_a_next_step() {
         (format!("apply {branch}"), "already discarded"),
         ("apply --abort".to_owned(), "undid the apply"),
         (format!("apply --abort {branch}"), "its apply is already undone"),
-        ("apply --abort".to_owned(), "no run of this session is applied"),
+        ("apply --abort".to_owned(), "no run of this project is applied"),
         (format!("apply {branch}"), "already discarded"),
         ("apply 00000000".to_owned(), "there is no run `00000000`"),
         ("apply".to_owned(), "the run is missing: say which one"),
@@ -339,6 +351,97 @@ async fn a_run_without_stored_changes_says_why() {
             assert!(output.trim_end().ends_with(&format!(": {expected}")), "{command}: {output}");
         }
     }
+}
+
+/// The next pi has another session, which has started no run.
+#[tokio::test]
+async fn changes_of_another_session_are_found_until_they_are_applied_or_discarded() {
+    let scene = Scene::new().await;
+    let result = scene.call("brancher", "branch", context(&scene.root)).await;
+    let id = result.details.results[0].run_id.clone().expect("the run has an id");
+    assert!(scene.output_of("list").await.contains("not applied yet"));
+    let (next, events) = scene.another("next").await;
+    let waits = format!("1 branch waits: brancher {id} (1 file) · /subagents apply {id}");
+    eventually("the sentence about the branch", || waiting(&events) == [waits.clone()]).await;
+    let answer = async |line: &str| {
+        let user = Arc::new(User::default());
+        commands::answer(&scene.service, &next, line, None, user).await.plain()
+    };
+    let offered = |prefix: &str| {
+        let offered = commands::complete(prefix, &next.named_runs(), &[]).into_iter();
+        offered.map(|completion| completion.value).collect::<Vec<_>>()
+    };
+    let list = answer("list").await;
+    assert!(list.contains(&id) && list.contains("another session"), "{list}");
+    for (command, is_offered) in [
+        ("apply", true),
+        ("diff", true),
+        ("discard", true),
+        ("info", true),
+        ("log", true),
+        ("send", true),
+        ("resume", true),
+        ("apply --abort", false),
+        ("undo", false),
+        ("stop", false),
+    ] {
+        let values = offered(&format!("{command} "));
+        assert_eq!(values.iter().any(|value| value.contains(&id)), is_offered, "{command}: {values:?}");
+    }
+    let doctor = answer("doctor").await;
+    assert!(doctor.contains(&waits), "{doctor}");
+    let diff = answer(&format!("diff {}", &id[..5])).await;
+    let steps = format!("apply: /subagents apply {id} · discard: /subagents discard {id}");
+    assert!(diff.ends_with(&steps), "the beginning of the id is enough: {diff}");
+
+    assert!(answer("apply last").await.contains("applied"));
+    assert!(answer("apply last").await.contains("already applied"));
+    assert!(answer("list").await.contains(" · applied"));
+    assert_eq!(offered("apply "), Vec::<String>::new(), "nothing is left to apply");
+    assert_eq!(offered("apply --abort "), [format!("apply --abort {id}")]);
+    let doctor = answer("doctor").await;
+    assert!(!doctor.contains("branch waits"), "{doctor}");
+    assert!(answer("apply --abort").await.contains("undid the apply"));
+    assert!(answer("list").await.contains("not applied yet"));
+
+    let refused = answer("discard last --yes").await;
+    assert!(refused.contains("`last` is a run of another session"), "{refused}");
+    assert!(answer(&format!("discard {id} --yes")).await.contains("deleted the branch"));
+    for (line, expected) in
+        [("list", "this session has no stored run"), ("apply last", "no earlier work waits in this project")]
+    {
+        let output = answer(line).await;
+        assert!(output.contains(expected), "{line}: {output}");
+    }
+}
+
+#[tokio::test]
+async fn the_same_waiting_changes_are_announced_once_in_a_session() {
+    let scene = Scene::new().await;
+    let (_, events) = scene.another("next").await;
+    let branch = scene.done("brancher", "branch").await;
+    let (view, first) = scene.another("next").await;
+    eventually("the sentence about the branch", || waiting(&first).len() == 1).await;
+    assert!(waiting(&first)[0].contains(&branch), "{:?}", waiting(&first));
+    // As after `/reload`.
+    let (_, reloaded) = scene.another("next").await;
+    eventually("the first event", || !reloaded.0.lock().is_empty() || view.session() == "next").await;
+    scene.done("brancher", "placed").await;
+    let (_, more) = scene.another("next").await;
+    eventually("the sentence about both", || waiting(&more) == ["2 branches wait: /subagents list"]).await;
+    assert_eq!([waiting(&events), waiting(&reloaded)], [const { Vec::<String>::new() }; 2]);
+}
+
+/// A model reads the list of its own runs, and cannot act on others.
+#[tokio::test]
+async fn a_model_sees_no_run_of_another_session() {
+    let scene = Scene::new().await;
+    scene.call("brancher", "branch", context(&scene.root)).await;
+    let (next, _) = scene.another("next").await;
+    let call = parse_call("sessions_list", json!({})).expect("it is a session tool").expect("it is valid");
+    let user = Arc::new(User::default());
+    let answer = use_session_tool(&scene.service, &next, call, user, &Cancel::new()).await;
+    assert!(!answer.value.to_string().contains("brancher"), "{}", answer.value);
 }
 
 /// The data for going back after an interrupted apply is kept until the apply was aborted, regardless of other commands.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pi_events::{Cost, Usage};
 use pi_subagent_native::orchestrate::background::commands::{
-    Command, RunCommand, Target, complete, parse, resolve, usage_report,
+    Command, RunCommand, Target, Wanted, complete, parse, resolve, usage_report,
 };
 use pi_subagent_native::orchestrate::background::{ActionOutcome, Cleanup, LiveSnapshot, RunRecord};
 use pi_subagent_native::present::{
@@ -15,6 +15,7 @@ use pi_subagent_native::present::{
 };
 use pi_subagent_native::run::{RunOutcome, RunState};
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
+use worktree::ChangesState;
 
 /// 3 July 2026, 12:00:00 UTC.
 const NOW: i64 = 1_783_080_000_000;
@@ -197,7 +198,7 @@ fn a_run_is_found_by_each_of_its_names() {
         (&key[..14], "1a2bffff"),
         (&session_key, "1a2b3c4d"),
     ] {
-        let found = resolve(&Target::new(name), &runs, &[], false).expect(name);
+        let found = resolve(&Target::new(name), &runs, &[], Wanted::Any).expect(name);
         assert_eq!(found.run_id, expected, "{name}");
     }
 }
@@ -208,12 +209,15 @@ fn stop_prefers_the_active_one_of_runs_with_the_same_name() {
         |id: &str, outcome| RunRecord { label: Some("review".into()), outcome, ..run(id, "explorer") };
     let mut runs = vec![labelled("aa000001", Some(RunOutcome::Completed)), labelled("aa000002", None)];
     let name = Target::new("review");
-    let meant = |runs: &[RunRecord], live| resolve(&name, runs, &[], live).map(|run| run.run_id.clone());
-    assert_eq!(meant(&runs, true).as_deref(), Ok("aa000002"));
-    assert!(meant(&runs, false).is_err(), "other commands find two runs");
-    assert!(resolve(&Target::new("#3"), &runs, &[], true).is_err(), "a number never matches a run ID");
+    let meant = |runs: &[RunRecord], wanted| resolve(&name, runs, &[], wanted).map(|run| run.run_id.clone());
+    assert_eq!(meant(&runs, Wanted::Live).as_deref(), Ok("aa000002"));
+    assert!(meant(&runs, Wanted::Any).is_err(), "other commands find two runs");
+    assert!(
+        resolve(&Target::new("#3"), &runs, &[], Wanted::Live).is_err(),
+        "a number never matches a run ID"
+    );
     runs.push(labelled("aa000003", None));
-    assert!(meant(&runs, true).is_err(), "two active runs are ambiguous");
+    assert!(meant(&runs, Wanted::Live).is_err(), "two active runs are ambiguous");
 }
 
 #[test]
@@ -223,12 +227,13 @@ fn a_number_refers_to_the_list_that_was_shown() {
     // A run that is newer than the list must not change the meaning of its numbers.
     let mut runs = before.clone();
     runs.insert(0, run("99999999", "explorer"));
-    let found = |name: &str| resolve(&Target::new(name), &runs, &shown, false).map(|run| run.run_id.clone());
+    let found =
+        |name: &str| resolve(&Target::new(name), &runs, &shown, Wanted::Any).map(|run| run.run_id.clone());
     assert_eq!(found("1").as_deref(), Ok("5e5e5e5e"));
     assert_eq!(found("last").as_deref(), Ok("99999999"));
     assert!(found("6").is_err());
     runs.remove(1);
-    let gone = resolve(&Target::new("1"), &runs, &shown, false).expect_err("the run no longer exists");
+    let gone = resolve(&Target::new("1"), &runs, &shown, Wanted::Any).expect_err("the run no longer exists");
     assert!(gone.lines[0].text.contains("no longer exists"), "{}", gone.plain());
 }
 
@@ -249,7 +254,7 @@ fn an_unknown_or_ambiguous_name_lists_the_candidates() {
         ("the beginning of many", "aa", &many),
         ("no runs", "last", &[]),
     ] {
-        let report = resolve(&Target::new(name), runs, &[], false).expect_err(name);
+        let report = resolve(&Target::new(name), runs, &[], Wanted::Any).expect_err(name);
         section(&mut text, heading, &report);
     }
     insta::assert_snapshot!("unresolved", text);
@@ -258,13 +263,13 @@ fn an_unknown_or_ambiguous_name_lists_the_candidates() {
 #[test]
 fn lists_distinguish_runs_and_show_their_activity() {
     let mut text = String::new();
-    section(&mut text, "list", &list_report(&runs(), 0, false, &clock()));
-    section(&mut text, "list all", &list_report(&runs()[..1], 0, true, &clock()));
-    section(&mut text, "nothing", &list_report(&[], 0, false, &clock()));
-    section(&mut text, "nothing anywhere", &list_report(&[], 0, true, &clock()));
+    section(&mut text, "list", &list_report(&runs(), 0, Some(&runs()[0].session), &clock()));
+    section(&mut text, "list all", &list_report(&runs()[..1], 0, None, &clock()));
+    section(&mut text, "nothing", &list_report(&[], 0, Some(""), &clock()));
+    section(&mut text, "nothing anywhere", &list_report(&[], 0, None, &clock()));
     insta::assert_snapshot!("lists", text);
     let many: Vec<_> = (0..130).map(|index| run(&format!("{index:08x}"), "explorer")).collect();
-    let report = list_report(&many, 30, false, &clock());
+    let report = list_report(&many, 30, Some(&many[0].session), &clock());
     let last = report.lines.last().map(|line| line.text.as_str());
     assert_eq!(last, Some("and 30 older ones; `/subagents info <id>` shows one"));
     assert_eq!(report.lines.len(), 2 * many.len() + 1, "every active run is listed");
@@ -376,9 +381,11 @@ fn actions_report_their_result() {
     ] {
         section(&mut text, &format!("{what:?}"), &action_report(&run, what));
     }
-    for (turn, foreground, background) in [(false, 0, 0), (false, 0, 1), (true, 1, 2)] {
-        let label = format!("stop: {turn} {foreground} {background}");
-        section(&mut text, &label, &stopped_report(turn, foreground, background));
+    for (turn, foreground, background, unreachable) in
+        [(false, 0, 0, 0), (false, 0, 1, 0), (true, 1, 2, 0), (false, 0, 0, 1), (true, 0, 0, 2)]
+    {
+        let label = format!("stop: {turn} {foreground} {background} {unreachable}");
+        section(&mut text, &label, &stopped_report(turn, foreground, background, unreachable));
     }
     for (runs, refused) in [(0, 0), (1, 0), (2, 1), (0, 1)] {
         let refused = vec!["the store of runs cannot be used".to_owned(); refused];
@@ -461,10 +468,7 @@ fn typed_commands_are_completed() {
     let offered = complete("stop ", &many, &agents);
     assert_eq!((offered.len(), offered[19].value.as_str()), (20, "stop all"));
     assert_eq!(complete(&format!("stop {}", many[0].agent), &many, &agents).len(), 20);
-    assert_eq!(values("resume "), with("resume", &all[2..]), "only ended runs can be resumed");
-    for command in ["undo", "diff", "apply", "apply --abort", "discard"] {
-        assert_eq!(values(&format!("{command} ")), with(command, &all[2..]), "{command}");
-    }
+    assert_eq!(values("undo "), [""; 0], "no run has changed files");
     assert_eq!(values("log 1a2b3c4d "), ["log 1a2b3c4d tools"]);
     assert_eq!(values("log 1a2b3c4d 50 to"), ["log 1a2b3c4d 50 tools"]);
     assert_eq!(values("log 1a2b3c4d tools "), [""; 0]);
@@ -475,6 +479,51 @@ fn typed_commands_are_completed() {
         (first.label.as_str(), first.description.as_str()),
         ("1a2b3c4d", "explorer \"find 'the' code\" · running · Find where children start.")
     );
+}
+
+/// A run without a transcript cannot be resumed, and each state of changes has its own commands.
+#[test]
+fn only_runs_that_a_command_has_an_effect_on_are_completed() {
+    let states = [
+        ("00000001", Some(ChangesState::Unapplied)),
+        ("00000002", Some(ChangesState::HalfApplied)),
+        ("00000003", Some(ChangesState::Applied)),
+        ("00000004", Some(ChangesState::AppliedOnly)),
+        ("00000005", Some(ChangesState::InPlace)),
+        ("00000006", Some(ChangesState::Undone)),
+        ("00000007", Some(ChangesState::Discarded)),
+        ("00000008", None),
+    ];
+    let mut runs = states.map(|(id, changes_state)| RunRecord {
+        changes_state,
+        transcript: None,
+        directory: None,
+        ..ended(id, "worker", RunOutcome::Completed)
+    });
+    runs[7].transcript = Some("/t".into());
+    runs[7].directory = Some("/d".into());
+    let numbers = |command: &str| {
+        let offered = complete(&format!("{command} "), &runs, &[]);
+        offered.iter().map(|one| one.label.trim_start_matches('0').to_owned()).collect::<Vec<_>>().concat()
+    };
+    for (command, expected) in [
+        ("apply", "1"),
+        ("apply --abort", "234"),
+        ("apply --with-flagged", "1"),
+        ("diff", "1235"),
+        ("discard", "123"),
+        ("undo", "5"),
+        ("resume", "8"),
+        ("send", "8"),
+        ("log", "8"),
+        ("info", "12345678"),
+        ("stop", ""),
+    ] {
+        assert_eq!(numbers(command), expected, "{command}");
+    }
+    runs[7].archived_ms = Some(1);
+    let offered = |command: &str| complete(command, &runs, &[]).len();
+    assert_eq!([offered("resume "), offered("log ")], [0, 1], "an archived run can only be read");
 }
 
 #[test]
@@ -493,9 +542,10 @@ fn reports_have_no_control_characters_and_no_overlong_lines() {
         ..runs().remove(1)
     };
     let runs = [run];
-    let unknown = resolve(&Target::new(hostile("x")), &runs, &[], false).expect_err("the name is unknown");
+    let unknown =
+        resolve(&Target::new(hostile("x")), &runs, &[], Wanted::Any).expect_err("the name is unknown");
     for report in [
-        list_report(&runs, 0, true, &clock()),
+        list_report(&runs, 0, None, &clock()),
         info_report(&runs[0], &clock()),
         unknown,
         action_report(&runs[0], ActionOutcome::Stopped),

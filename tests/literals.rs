@@ -13,12 +13,13 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::present::panel::PanelAction;
 use pi_subagent_native::present::{Mark, QuestionKey};
 use pi_subagent_native::run::{
-    Caveat, ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, Settled, StoredChanges, TaskState,
+    Caveat, ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, StoredChanges, TaskState,
     TimeoutReason, WriteReach,
 };
 use pi_subagent_native::transcript::TranscriptRole;
 use sanitizer::{HomePaths, Severity};
 use supervisor::Supervision;
+use worktree::ChangesState;
 
 type Literals<'a> = BTreeSet<&'a str>;
 
@@ -61,9 +62,9 @@ fn every_union_in_the_types_matches_the_code() {
     let expected = [
         ("AgentInfo.source", texts(Source::TEXTS)),
         ("AgentInfo.writes", texts(WriteReach::TEXTS)),
+        ("RunRecord.changesState", texts(ChangesState::TEXTS)),
         ("RunRecord.cleanup", texts(Cleanup::TEXTS)),
         ("RunRecord.outcome", texts(RunOutcome::TEXTS)),
-        ("RunRecord.settled", texts(Settled::TEXTS)),
         ("RunRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
         ("RunRecord.storedChanges", texts(StoredChanges::TEXTS)),
         ("RunRecord.status", texts(BackgroundStatus::TEXTS)),

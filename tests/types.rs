@@ -16,13 +16,14 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
 use pi_subagent_native::run::{
     AgentInfo, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources,
-    RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, Settled, SingleResult,
-    StoredChanges, TaskProgress, TaskState, TimeoutReason, ToolResult, WriteReach,
+    RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, SingleResult, StoredChanges,
+    TaskProgress, TaskState, TimeoutReason, ToolResult, WriteReach,
 };
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};
 use serde::Serialize;
 use serde_json::{Value, json};
+use worktree::ChangesState;
 
 const TYPES: &str = include_str!("../src/node/types.d.ts");
 
@@ -286,13 +287,13 @@ fn record() -> RunRecord {
         notes: texts(),
         tools: texts(),
         artifacts: RunArtifacts::of(&single()),
-        settled: Some(Settled::Undone),
         caveats: vec![Caveat::Refused],
         sandbox: text(),
         supervision: text(),
         stored_changes: Some(StoredChanges::Nothing),
         restarts: 1,
         host_pid: Some(1),
+        changes_state: Some(ChangesState::Applied),
         ..RunRecord::default()
     }
 }
@@ -355,6 +356,7 @@ fn a_run_and_its_events_have_the_declared_fields() {
         message: Some(message),
         run_events: vec![event],
         notices: texts(),
+        waiting: text(),
         ..BackgroundEvent::default()
     };
     compare("BackgroundEvent", &event, &BackgroundEvent::default());

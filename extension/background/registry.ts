@@ -107,7 +107,7 @@ export class Background {
 	private publish(runs: readonly RunRecord[]): void {
 		this.runs = runs;
 		this.settled = JSON.stringify(
-			Object.fromEntries(runs.flatMap(({ runId, settled }) => (settled ? [[runId, settled]] : []))),
+			Object.fromEntries(runs.flatMap(({ runId, changesState }) => (changesState ? [[runId, changesState]] : []))),
 		);
 		// A listener that fails must not keep the update from the other listeners.
 		for (const listener of this.listeners) runGuarded("showing the background runs", () => listener(this.runs));

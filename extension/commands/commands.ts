@@ -119,7 +119,7 @@ export function registerRestarts(pi: ExtensionAPI, session: Session) {
 			const keys = offered;
 			offered = [];
 			if (keys.length > 0) await resume(keys, context);
-			else context.ui.notify("There is no interrupted run to resume", "info");
+			else context.ui.notify("No interrupted run was offered. `/subagents resume` continues an ended run", "info");
 		},
 	});
 

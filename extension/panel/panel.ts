@@ -116,7 +116,7 @@ function panel(
 		else if (step === "answer") answer?.(text);
 		else if (step === "type") type(text);
 		else if (step === "command") reply(id, async () => await session.command(text, callbacks));
-		else if (step === "runs") reply(id, async () => await session.runs(isAll));
+		else if (step === "runs") reply(id, async () => await (isAll ? session.runs(true) : session.projectRuns()));
 		else {
 			const rested = () => {
 				state.rested(text);

@@ -12,7 +12,7 @@ use super::disk::{directories, disk, unimported_trees};
 use super::guards::{sandbox, supervision};
 use super::launchers::launchers;
 use super::names::names;
-use super::store::store;
+use super::store::{store, waiting};
 use super::writing::{git_variables, writing};
 use crate::log::{self, Report};
 use crate::run::{
@@ -115,6 +115,7 @@ async fn examine(
     checks.extend(store(context));
     checks.push(disk(context, &config));
     checks.extend(unimported_trees(context));
+    checks.extend(waiting(cwd, context));
     checks
 }
 

@@ -1,9 +1,10 @@
-//! Checks whether the store of runs can be used.
+//! Checks whether the store of runs can be used, and whether changes of runs wait.
 
 use std::fs;
+use std::path::Path;
 
 use super::check::{Check, Status};
-use crate::run::{HostContext, store_of};
+use crate::run::{HostContext, RunRecord, store_of, waiting_text};
 use files::layout;
 use store::Store;
 
@@ -24,10 +25,21 @@ pub(super) fn store(context: &HostContext) -> Option<Check> {
     ))
 }
 
+/// Reports the changes in the project around `cwd` that wait for a person, in any session.
+pub(super) fn waiting(cwd: &Path, context: &HostContext) -> Option<Check> {
+    let agent_dir = &context.agent_dir;
+    let agent_of = |id: &str| {
+        fs::symlink_metadata(layout::store(agent_dir)).ok()?;
+        let runs = store_of(agent_dir)?.runs_with_id(id).ok()?;
+        RunRecord::from_json(&runs.first()?.body).ok().map(|run| run.agent)
+    };
+    let text = waiting_text(agent_dir, cwd, agent_of)?;
+    Some(Check::new("changes", Status::Info, text))
+}
+
 #[cfg(all(test, unix))]
 mod tests {
     use std::os::unix::fs::{chown, symlink};
-    use std::path::Path;
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 

@@ -82,7 +82,7 @@ impl CallCard {
         self.0.finish(&details, &text, has_failed, now_ms);
     }
 
-    /// Takes what commands have done with the changes of runs, as JSON: an object of ids and `RunRecord.settled`. The card of
+    /// Takes what commands have done with the changes of runs, as JSON: an object of ids and `RunRecord.changesState`. The card of
     /// a result then no longer offers these commands.
     #[napi(catch_unwind)]
     pub fn settle(&mut self, settled: String) {

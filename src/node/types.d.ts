@@ -487,8 +487,6 @@ export interface RunRecord {
   childSessionId?: string
   /** The artifacts of its work. Absent without any, and in events. */
   artifacts?: RunArtifacts
-  /** What the last command about its changes has done. Absent while they wait, and after `apply --abort`. */
-  settled?: "applied" | "discarded" | "undone"
   /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial`, `structured` and `notes`. */
   result?: string
   /** The beginning of an answer that was cut off; at most 4 KiB. */
@@ -538,6 +536,11 @@ export interface RunRecord {
   isInProcess: boolean
   /** True when a call waits for it, or has waited: it is listed until it ends, and kept so that it can be continued. */
   isForeground: boolean
+  /**
+   * The state of its changes, once it has ended: `unapplied`: on a branch or in a patch, `half_applied`: an apply was
+   * interrupted, `applied_only`: applied, and the branch was discarded, `in_place`: in the user's tree. Absent if it has none.
+   */
+  changesState?: "unapplied" | "half_applied" | "applied" | "applied_only" | "in_place" | "undone" | "discarded"
 }
 
 /** A change of a conversation's runs. A field is absent when there is nothing new for it. */
@@ -556,6 +559,8 @@ export interface BackgroundEvent {
   deliveries?: DeliveryMessage
   /** Sentences the user must see, such as that the store cannot be used. */
   notices?: Array<string>
+  /** The changes in the project that wait for the user, with a command. Once after the opening. */
+  waiting?: string
 }
 
 /**

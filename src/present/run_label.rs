@@ -5,6 +5,7 @@ use super::report::Mark;
 use super::state_label::{RunStatus, StateLabel, now_ms, state_label};
 use crate::run::{RunOutcome, RunRecord};
 use sanitizer::{figures, one_line, quoted_if_unusual, quoted_label};
+use worktree::ChangesState;
 
 /// Longest label or name in a sentence.
 pub(super) const MAX_NAME: usize = 60;
@@ -65,9 +66,20 @@ pub(super) fn state_and_time(run: &RunRecord, clock: &Clock) -> String {
     let since = run.ended_ms.map(|ended| format!(", {}", clock.distance(ended)));
     let caveat = run.caveats.first().filter(|_| run.outcome == Some(RunOutcome::Completed));
     let caveat = caveat.map(|caveat| format!(", {}", caveat.note()));
-    let settled = run.settled.map(|settled| format!(", {settled}"));
-    let more: String = [queue, runtime, since, caveat, settled].into_iter().flatten().collect();
+    let more: String = [queue, runtime, since, caveat].into_iter().flatten().collect();
     format!("{}{more}", state(run))
+}
+
+/// Returns the state of a run's changes in words. `None` while it works, and if it has none.
+pub(super) fn changes(run: &RunRecord) -> Option<&'static str> {
+    Some(match run.changes_state.filter(|_| !run.is_live())? {
+        ChangesState::Unapplied => "not applied yet",
+        ChangesState::HalfApplied => "half applied",
+        ChangesState::Applied | ChangesState::AppliedOnly => "applied",
+        ChangesState::InPlace => "changed your files",
+        ChangesState::Undone => "undone",
+        ChangesState::Discarded => "discarded",
+    })
 }
 
 /// `12.3k tokens`, `$0.04`; zero values are left out.

@@ -13,6 +13,7 @@ use super::result::{Caveat, RunArtifacts, Settled};
 use super::state::{RunOutcome, RunState};
 use pi_events::{ContextUse, Usage, run_usage};
 use sanitizer::text_enum;
+use worktree::ChangesState;
 
 text_enum! {
     /// The announced result of a run. It follows from the run's outcome, never from a model's words.
@@ -232,8 +233,6 @@ pub struct RunRecord {
     pub child_session_id: Option<String>,
     /// The artifacts of its work.
     pub artifacts: Option<RunArtifacts>,
-    /// What the last command about its changes has done.
-    pub settled: Option<Settled>,
     /// The child's announced words, at most 16 KiB.
     pub result: Option<String>,
     /// The unfinished answer of a run that did not complete, at most 4 KiB.
@@ -265,6 +264,8 @@ pub struct RunRecord {
     /// True for a foreground run: a call waits for it, or did. Such a run is stored when it has ended, so that it can
     /// be continued.
     pub is_foreground: bool,
+    /// The state of its changes, if it has ended and has some. Lists read it from the run's snapshot; it is not stored.
+    pub changes_state: Option<ChangesState>,
 }
 
 /// Stands in a stored result for the path of a removed file or directory.
@@ -396,6 +397,67 @@ impl RunRecord {
         let last = self.ended_ms.unwrap_or(now_ms).saturating_sub(self.started_ms?);
         let last = u64::try_from(last).unwrap_or_default();
         Some(Duration::from_millis(self.previous_run_ms.saturating_add(last)))
+    }
+
+    /// Returns true if `resume` can continue it.
+    #[must_use]
+    pub fn can_resume(&self) -> bool {
+        !self.is_live() && self.transcript.is_some() && self.directory.is_some() && self.archived_ms.is_none()
+    }
+
+    /// Returns true if `apply` has something to apply.
+    #[must_use]
+    pub fn can_apply(&self) -> bool {
+        !self.is_live() && self.changes_state == Some(ChangesState::Unapplied)
+    }
+
+    /// Returns what the last command about its changes has done. `None` while they wait.
+    #[must_use]
+    pub fn settled(&self) -> Option<Settled> {
+        self.changes_state.filter(|_| !self.is_live()).and_then(Settled::of)
+    }
+
+    /// Returns true if `apply --abort` has something to revert.
+    #[must_use]
+    pub fn can_abort_apply(&self) -> bool {
+        let is_rest = self.changes_state == Some(ChangesState::AppliedOnly);
+        (!self.is_live() && is_rest) || self.has_applied_artifacts()
+    }
+
+    /// Returns true if its changes were applied, at least in part, and are still on a branch or in a patch.
+    fn has_applied_artifacts(&self) -> bool {
+        let is_applied = [Some(ChangesState::Applied), Some(ChangesState::HalfApplied)];
+        !self.is_live() && is_applied.contains(&self.changes_state)
+    }
+
+    /// Returns true if `undo` has something to revert.
+    #[must_use]
+    pub fn can_undo(&self) -> bool {
+        !self.is_live() && self.changes_state == Some(ChangesState::InPlace)
+    }
+
+    /// Returns true if `diff` has something to show.
+    #[must_use]
+    pub fn can_diff(&self) -> bool {
+        self.can_discard() || self.can_undo()
+    }
+
+    /// Returns true if `discard` has something to delete.
+    #[must_use]
+    pub fn can_discard(&self) -> bool {
+        self.can_apply() || self.has_applied_artifacts()
+    }
+
+    /// Returns true if it has not done its work, and can be continued.
+    #[must_use]
+    pub fn is_unfinished(&self) -> bool {
+        self.can_resume() && self.outcome != Some(RunOutcome::Completed)
+    }
+
+    /// Returns true if a person can still act on its work: apply it, undo it or continue it.
+    #[must_use]
+    pub fn awaits_person(&self) -> bool {
+        self.can_diff() || self.can_abort_apply() || self.is_unfinished()
     }
 
     /// Returns true if its transcript was deleted, for the quota or by a person.

@@ -154,7 +154,18 @@ impl BackgroundSession {
     pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Json>> {
         let service = Arc::clone(&self.service);
         let of = (all != Some(true)).then(|| self.session.clone());
-        promise(env, async move { Json::new(&service.runs(of).await) })
+        promise(env, async move { Json::new(&service.runs_with_changes(of).await) })
+    }
+
+    /// Resolves with the runs that a person sees: those of `runs`, and at most 50 runs of other conversations
+    /// in the same project whose work waits, because it can be applied, undone or continued. Newest first.
+    #[napi(catch_unwind, ts_return_type = "Promise<RunRecord[]>")]
+    pub fn project_runs(&self, env: Env) -> napi::Result<PromiseRaw<'_, Json>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let (service, view) = opened.await?;
+            Json::new(&service.runs_of_person(&view).await)
+        })
     }
 
     /// Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
@@ -233,7 +244,7 @@ impl BackgroundSession {
     pub fn complete(&self, prefix: String) -> napi::Result<Json> {
         let view = self.view.borrow().clone();
         let complete =
-            |view: Arc<ConversationView>| commands::complete(&prefix, &view.runs(), &view.agents());
+            |view: Arc<ConversationView>| commands::complete(&prefix, &view.named_runs(), &view.agents());
         Json::new(&view.map(complete).unwrap_or_default())
     }
 

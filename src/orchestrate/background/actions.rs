@@ -119,6 +119,8 @@ pub struct StoppedRuns {
     pub foreground: usize,
     /// The background runs.
     pub background: usize,
+    /// The background runs of other processes that could not be asked to end.
+    pub unreachable: usize,
 }
 
 /// Ends all runs of a conversation. The runs of this process begin to end when this is called, before the future is
@@ -136,14 +138,17 @@ pub fn stop_all(
     let session = session.to_owned();
     async move {
         let mut background = hosted.len() - foreground;
+        let mut unreachable = 0;
         for run in service.stored_runs(Some(session)).await {
             if run.is_live() && hosted.iter().all(|live| live.key() != run.key) {
-                background += usize::from(request(&service, &run, STOP, "").await.is_ok());
+                let is_asked = request(&service, &run, STOP, "").await.is_ok();
+                background += usize::from(is_asked);
+                unreachable += usize::from(!is_asked);
             }
         }
         // A run that takes longer is still being ended.
         let _ = timeout(STOP_TIMEOUT, service.registry.until_removed(&hosted)).await;
-        StoppedRuns { foreground, background }
+        StoppedRuns { foreground, background, unreachable }
     }
 }
 
@@ -403,7 +408,6 @@ fn resumed(run: &RunRecord) -> RunRecord {
         notes: Vec::new(),
         caveats: Vec::new(),
         artifacts: None,
-        settled: None,
         is_detached: false,
         spent_before: run.progress.usage.clone(),
         previous_run_ms: run.runtime(now_ms()).map_or(run.previous_run_ms, millis),

@@ -338,7 +338,6 @@ fn record_result(run: &mut RunRecord, single: &SingleResult) {
     run.notes = single.diagnostics.iter().take(MAX_NOTES).cloned().collect();
     run.structured.clone_from(&single.structured);
     run.artifacts = RunArtifacts::of(single);
-    run.settled = None;
     run.caveats.clone_from(&single.caveats);
     run.sandbox = single.sandbox.as_ref().map(sandbox_label);
     run.supervision = single.supervision.map(str::to_owned);

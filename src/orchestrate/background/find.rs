@@ -34,6 +34,11 @@ impl Target {
         self.0 == "last"
     }
 
+    /// Returns true if it is `last` and means a run of another conversation.
+    pub(super) fn is_last_of(&self, run: &RunRecord, view: &ConversationView) -> bool {
+        self.is_last() && run.session != view.session()
+    }
+
     /// The number in a list, `2` or `#2`, if the name looks like one.
     fn number(&self) -> Option<&str> {
         let number = self.0.strip_prefix('#').unwrap_or(&self.0);
@@ -47,15 +52,34 @@ impl Target {
     }
 }
 
+/// The runs that a command is for. If several runs have a name, it means one of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Any run.
+    Any,
+    /// A run that has not ended.
+    Live,
+    /// A run with changes. This includes applied and discarded ones: a command that is typed twice must not reach another
+    /// run.
+    Changed,
+}
+
+impl Wanted {
+    fn is(self, run: &RunRecord) -> bool {
+        match self {
+            Self::Any => false,
+            Self::Live => run.is_live(),
+            Self::Changed => run.changes_state.is_some(),
+        }
+    }
+}
+
 /// The author of a name, which decides about the kinds of names and the runs that they reach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NamedBy {
-    /// A person, who has seen a list: its numbers and `last` are names, too. A whole id, a key or a number of `list all` reaches
-    /// a run of another conversation.
-    Person {
-        /// True if an active run is preferred to an ended one of the same name.
-        prefers_live: bool,
-    },
+    /// A person, who has seen a list: its numbers and `last` are names, too. The runs of the project's other sessions have
+    /// names if their work waits. A whole id, a key or a number of `list all` reaches any run.
+    Person(Wanted),
     /// A model or a program. It reaches only the runs of its own conversation.
     Program,
 }
@@ -71,18 +95,33 @@ pub(super) async fn find(
     target: &Target,
     by: NamedBy,
 ) -> Result<RunRecord, Report> {
-    let own = service.runs(Some(view.session().to_owned())).await;
-    let listed = view.listed();
-    let found = match by {
-        NamedBy::Person { prefers_live } => resolve(target, &own, &listed, prefers_live),
-        NamedBy::Program => named(target.0.trim(), &own, false),
+    let NamedBy::Person(wanted) = by else {
+        let own = service.runs(Some(view.session().to_owned())).await;
+        let found = named(target.0.trim(), &own, Wanted::Any).cloned();
+        let Err(unknown) = found else { return found };
+        return by_live_session(target.0.trim(), own).await.ok_or(unknown);
     };
-    let unknown = match found {
+    let listed = view.listed();
+    let known = service.runs_of_person(view).await;
+    let own: Vec<_> = known.iter().filter(|run| run.session == view.session()).cloned().collect();
+    let has_meant = wanted == Wanted::Any || own.iter().any(|run| wanted.is(run));
+    // Numbers count the whole list. All other names mean the conversation's own runs first.
+    if !own.is_empty()
+        && target.number().is_none()
+        && (has_meant || !target.is_last())
+        && let Ok(run) = resolve(target, &own, &[], wanted)
+    {
+        return Ok(run.clone());
+    }
+    let unknown = match resolve(target, &known, &listed, wanted) {
         Ok(run) => return Ok(run.clone()),
-        Err(report) => report,
+        Err(report) => match service.blocking(|service| service.store.problem()).await {
+            Some(problem) => unreadable(&problem),
+            None => report,
+        },
     };
     let mut found = by_live_session(target.0.trim(), own).await;
-    if found.is_none() && by != NamedBy::Program {
+    if found.is_none() {
         found = in_other_conversations(service, target, &listed).await;
     }
     found.ok_or(unknown)
@@ -107,11 +146,13 @@ async fn in_other_conversations(
     listed: &[String],
 ) -> Option<RunRecord> {
     if let Some(key) = target.key() {
-        return service.run(key).await;
+        let run = service.run(key).await?;
+        return service.blocking(move |service| service.store.with_changes(vec![run]).pop()).await;
     }
-    let mut all = service.runs(None).await;
+    let mut all = service.runs_with_changes(None).await;
     let id = target.0.clone();
-    let stored = service.blocking(move |service| service.store.with_id(&id)).await;
+    let stored =
+        service.blocking(move |service| service.store.with_changes(service.store.with_id(&id))).await;
     // A run that is too old for the lists can still be found by its id.
     all.extend(
         stored.into_iter().filter(|run| all.iter().all(|known| known.key != run.key)).collect::<Vec<_>>(),
@@ -122,11 +163,11 @@ async fn in_other_conversations(
     }
     // `last`, a label and the beginning of an id are names of this conversation's runs.
     target.number()?;
-    resolve(target, &all, listed, false).ok().filter(|run| listed.contains(&run.key)).cloned()
+    resolve(target, &all, listed, Wanted::Any).ok().filter(|run| listed.contains(&run.key)).cloned()
 }
 
 /// Finds a run among `runs`, newest first. A number is a position in the list shown last, whose keys are in `shown`. If
-/// no list was shown, it is a position in `runs`. If several runs have the name, `live` prefers one that has not ended.
+/// no list was shown, it is a position in `runs`. If several runs have the name, it means the `wanted` one.
 ///
 /// # Errors
 ///
@@ -135,18 +176,18 @@ pub fn resolve<'a>(
     target: &Target,
     runs: &'a [RunRecord],
     shown: &[String],
-    live: bool,
+    wanted: Wanted,
 ) -> Result<&'a RunRecord, Report> {
     let name = &target.0;
     if is_blank(name) {
         return Err(unnamed());
     }
     if runs.is_empty() {
-        return Err(Report::error(format!("there is no run {}: none was started", quoted(name))));
+        return Err(none(name, "this session has no stored run, and no earlier work waits in this project"));
     }
     if target.is_last() {
-        // The newest run may have ended, but only a live run can be stopped.
-        return Ok(runs.iter().find(|run| live && run.is_live()).unwrap_or(&runs[0]));
+        // The newest run may be one that the command cannot act on. Then the answer says so.
+        return Ok(runs.iter().find(|run| wanted.is(run)).unwrap_or(&runs[0]));
     }
     let number = target.number();
     let listed = if shown.is_empty() { runs.len() } else { shown.len() };
@@ -162,7 +203,7 @@ pub fn resolve<'a>(
             });
         }
     }
-    match named(name, runs, live) {
+    match named(name, runs, wanted) {
         Err(_) if number.is_some() && matching(name, runs).is_empty() => {
             let runs = if listed == 1 { "1 run" } else { &format!("{listed} runs") };
             Err(Report::error(format!("there is no run {}: the list has {runs}", quoted(name))))
@@ -171,22 +212,21 @@ pub fn resolve<'a>(
     }
 }
 
-/// Finds a run among `runs` by an id or its label. If several runs have the name, `live` prefers one that has not
-/// ended.
+/// Finds a run among `runs` by an id or its label. If several runs have the name, it means the `wanted` one.
 ///
 /// # Errors
 ///
 /// If no run matches, or several do. The report lists the candidates.
-fn named<'a>(name: &str, runs: &'a [RunRecord], live: bool) -> Result<&'a RunRecord, Report> {
+fn named<'a>(name: &str, runs: &'a [RunRecord], wanted: Wanted) -> Result<&'a RunRecord, Report> {
     if is_blank(name) {
         return Err(unnamed());
     }
     if runs.is_empty() {
-        return Err(Report::error(format!("there is no run {}: none was started", quoted(name))));
+        return Err(none(name, "this session has no stored run"));
     }
     let mut found = matching(name, runs);
-    if live && found.len() > 1 && found.iter().any(|run| run.is_live()) {
-        found.retain(|run| run.is_live());
+    if found.len() > 1 && found.iter().any(|run| wanted.is(run)) {
+        found.retain(|run| wanted.is(run));
     }
     match found[..] {
         [run] => Ok(run),
@@ -198,6 +238,16 @@ fn named<'a>(name: &str, runs: &'a [RunRecord], live: bool) -> Result<&'a RunRec
 /// Returns true if a name has no visible character. Every id begins with an empty text, so such a name would match any run.
 fn is_blank(name: &str) -> bool {
     without_controls(name).trim().is_empty()
+}
+
+/// Reports that no run can be listed or found, because the store cannot be read.
+pub(super) fn unreadable(problem: &str) -> Report {
+    let hint = ReportLine::below("`/subagents doctor` checks the store");
+    Report::error(format!("the stored runs cannot be read: {problem}")).with(hint)
+}
+
+fn none(name: &str, why: &str) -> Report {
+    Report::error(format!("there is no run {}: {why}", quoted(name)))
 }
 
 fn unnamed() -> Report {

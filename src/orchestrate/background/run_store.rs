@@ -166,6 +166,17 @@ impl RunStore {
         stored.saturating_sub(self.listed(session).len())
     }
 
+    /// Returns the reason why the store on disk cannot be read. `None` if it can, or if there is none yet.
+    pub(super) fn problem(&self) -> Option<String> {
+        if !layout::store(&self.agent_dir).exists() {
+            return None;
+        }
+        let Some(store) = self.durable() else {
+            return Some("the store of runs cannot be opened".to_owned());
+        };
+        store.count_runs(None).err().map(|error| error.in_full())
+    }
+
     /// The runs with this id, of all sessions.
     pub(super) fn with_id(&self, run_id: &str) -> Vec<RunRecord> {
         self.read_runs(|store| store.runs_with_id(run_id))
@@ -366,6 +377,7 @@ fn has(fallback: Option<&Store>, key: &str) -> bool {
 fn stored(run: &RunRecord, store: &Store) -> StoredRun {
     let mut record = run.clone();
     record.progress.clear_transient();
+    record.changes_state = None;
     StoredRun {
         body: serde_json::to_string(&record).expect("a run has texts for keys and no maps"),
         process: run.is_live().then(|| store.process()),

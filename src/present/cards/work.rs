@@ -140,9 +140,16 @@ fn draw_check(page: &mut Page, check: &CheckReport) {
     page.line([command, Span::new(color, format!("{state}{ended}"))]);
 }
 
-/// Draws the place of a run's changes, and the command that applies or undoes them, or what such a command has done.
+/// Draws the commands for an ended run: the one that continues an unfinished run, and the ones for its changes.
 pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
     let Some(id) = result.run_id.as_deref().map(folded).filter(|id| !id.is_empty()) else { return };
+    let is_done =
+        matches!(result.outcome, RunOutcome::Completed | RunOutcome::Background | RunOutcome::Skipped);
+    if !is_done && result.session_file.is_some() {
+        let command = Span::new("accent", format!("/subagents resume {id}"));
+        let agent = format!("to continue {}: ", quoted_if_unusual(&result.agent));
+        page.wrapped(&[], &[Span::new("muted", agent), command], Limit::None);
+    }
     let branch = result.isolation.as_ref().map(|isolation| isolation.branch.as_ref());
     let (location, action) = match branch {
         Some(Some(branch)) => {
@@ -155,11 +162,14 @@ pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
         }
         _ => return,
     };
-    let end = match result.settled {
-        Some(settled) => Span::new("success", settled.as_str()),
-        None => Span::new("accent", format!("/subagents {action} {id}")),
+    let command = |action| Span::new("accent", format!("/subagents {action} {id}"));
+    let spans = match result.settled {
+        Some(settled) => vec![Span::new("muted", location), Span::new("success", settled.as_str())],
+        None => {
+            vec![Span::new("muted", location), command("diff"), Span::new("muted", " · "), command(action)]
+        }
     };
-    page.wrapped(&[], &[Span::new("muted", location), end], Limit::None);
+    page.wrapped(&[], &spans, Limit::None);
 }
 
 /// Turns, tokens, cost, context and model, each only when there is something to say.

@@ -8,12 +8,45 @@ use crate::present::runs::ShownRun;
 const LOG: &str = "200 tools";
 const MAX_NAME_COLUMNS: usize = 40;
 
+/// A command that runs once its key was pressed again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Confirmed {
+    pub(super) name: &'static str,
+    /// The words between the name of the command and the run.
+    pub(super) flag: &'static str,
+    /// The words after the run.
+    pub(super) rest: &'static str,
+    /// Its effect, after the name of the key and before the name of the run.
+    pub(super) verb: &'static str,
+    /// Its effect after the name of the run.
+    pub(super) end: &'static str,
+    /// True if the panel shows its report instead of one line.
+    pub(super) has_report: bool,
+}
+
+const STOP: Confirmed = Confirmed {
+    name: "stop",
+    flag: "",
+    rest: "",
+    verb: "stops",
+    end: " and everything it started",
+    has_report: false,
+};
+const APPLY: Confirmed =
+    Confirmed { name: "apply", flag: "", rest: "", verb: "applies", end: " to your files", has_report: true };
+const ABORT_APPLY: Confirmed = Confirmed { flag: "--abort", verb: "undoes the apply of", end: "", ..APPLY };
+const UNDO: Confirmed = Confirmed { name: "undo", verb: "undoes", end: " in your files", ..APPLY };
+const DISCARD: Confirmed =
+    Confirmed { name: "discard", rest: "--yes", verb: "deletes the only copy of", end: "", ..APPLY };
+/// The same after an apply.
+const DISCARD_APPLIED: Confirmed = Confirmed { verb: "deletes the branch of", ..DISCARD };
+
 /// A key's effect on a run.
 pub(super) enum Effect {
     /// Opens its question.
     Answer,
     /// Asks for the same key again, and then runs the command.
-    Confirm(&'static str),
+    Confirm(Confirmed),
     /// Runs a command and shows its result on the last line.
     Command(&'static str),
     /// Runs a command with these arguments and shows its report.
@@ -33,7 +66,7 @@ pub(super) fn effect(action: PanelAction, run: &ShownRun, can_answer: bool) -> O
     Some(match action {
         PanelAction::Answer if can_answer && run.asks() => Effect::Answer,
         PanelAction::Answer => Effect::None,
-        PanelAction::Stop if is_live => Effect::Confirm("stop"),
+        PanelAction::Stop if is_live => Effect::Confirm(STOP),
         PanelAction::Stop => notice("has already ended"),
         PanelAction::Background => Effect::Command("background"),
         PanelAction::Resume if is_live => notice("has not ended. Send it a message instead"),
@@ -58,14 +91,35 @@ pub(super) fn hints(run: &ShownRun, can_answer: bool) -> Vec<Hint> {
     let hints = [
         ((A::Answer, "question"), can_answer && run.asks()),
         ((A::Stop, "stop"), is_live),
-        ((A::Resume, "resume"), !is_live),
+        ((A::Resume, "resume"), run.can_resume()),
         ((A::Background, "background"), is_live && run.is_foreground),
-        ((A::Diff, "diff"), !is_live && run.has_diff()),
-        ((A::Message, "message"), true),
+        ((A::Diff, "diff"), run.can_diff()),
+        ((A::Message, "message"), is_live || run.can_resume()),
         ((A::Info, "info"), true),
         ((A::Log, "log"), true),
     ];
     hints.into_iter().filter(|(_, is_shown)| *is_shown).map(|(hint, _)| hint).collect()
+}
+
+/// Returns the effect of a key next to the changes of a run. There `a` and `u` do not have their other effects. `None` if
+/// the key has no effect on the changes.
+pub(super) fn change_effect(action: PanelAction, run: &ShownRun) -> Option<Effect> {
+    let confirmed = match action {
+        PanelAction::All if run.can_apply() => APPLY,
+        PanelAction::Discard if run.can_apply() => DISCARD,
+        PanelAction::Discard if run.can_discard() => DISCARD_APPLIED,
+        PanelAction::Again if run.can_abort_apply() => ABORT_APPLY,
+        PanelAction::Again if run.can_undo() => UNDO,
+        _ => return None,
+    };
+    Some(Effect::Confirm(confirmed))
+}
+
+/// Returns the keys that have an effect on the changes of a run.
+pub(super) fn change_hints(run: &ShownRun) -> Vec<Hint> {
+    use PanelAction as A;
+    let hints = [(A::All, "apply"), (A::Discard, "discard"), (A::Again, "undo")];
+    hints.into_iter().filter(|(action, _)| change_effect(*action, run).is_some()).collect()
 }
 
 /// Returns the name of a run in quotes.

@@ -1,6 +1,6 @@
 //! The last line of the panel: a question or a message, else the keys.
 
-use super::actions::Hint;
+use super::actions::{Confirmed, Hint};
 use super::keys::{KeyNames, PanelAction};
 use crate::present::paint::{Color, Page, Span, width_of};
 
@@ -15,7 +15,7 @@ pub(super) struct Confirmation {
     pub(super) action: PanelAction,
     /// The text after the name of the key.
     pub(super) question: String,
-    pub(super) command: &'static str,
+    pub(super) command: Confirmed,
     /// The key of the run.
     pub(super) run: String,
 }

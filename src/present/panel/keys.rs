@@ -43,11 +43,13 @@ text_enum! {
         Log = "log",
         /// Shows the details of a run.
         Info = "info",
-        /// Shows the changes of an isolated run.
+        /// Shows the changes of a run.
         Diff = "diff",
-        /// Lists the runs of all sessions.
+        /// Lists the runs of all sessions. Next to the changes of a run, applies them.
         All = "all",
-        /// Asks for a report again.
+        /// Next to the changes of a run, discards them.
+        Discard = "discard",
+        /// Asks for a report again. Next to the changes of a run, undoes them.
         Again = "again",
         /// Shows the keys.
         Keys = "keys",
@@ -107,9 +109,10 @@ pub fn panel_keys() -> Vec<PanelKey> {
         key(A::Resume, &["r"], "resume a run that has ended"),
         key(A::Log, &["l"], "the conversation so far"),
         key(A::Info, &["i"], "all details of the run"),
-        key(A::Diff, &["d"], "the changes of an isolated run"),
-        key(A::All, &["a"], "the runs of all sessions, or only of this one"),
-        key(A::Again, &["u"], "refresh the report"),
+        key(A::Diff, &["d"], "the changes of a run"),
+        key(A::All, &["a"], "the runs of all sessions, or only of this one; in a diff: apply it"),
+        key(A::Discard, &["x"], "in a diff: discard it"),
+        key(A::Again, &["u"], "refresh the report; in a diff: undo an apply, or changes in your files"),
         key(A::Keys, &["?"], "these keys"),
         bound("tui.select.cancel", key(A::Back, &["escape", "q", "ctrl+c"], "back; from the list, close")),
         key(A::Left, &["left"], "back"),

@@ -72,6 +72,7 @@ impl List {
         self.top = self.top.max((self.index + 1).saturating_sub(self.rows));
         let view = ListView {
             unread: &runs.unread,
+            others: &runs.others,
             chosen: self.index,
             has_heading,
             from: self.top,
@@ -121,10 +122,10 @@ fn draw_empty(page: &mut Page, Runs { is_all, is_complete, problem, .. }: &Runs)
     } else if !*is_complete {
         draw("dim", "Loading runs …");
     } else if *is_all {
-        draw("toolOutput", "There are no background runs in any session.");
+        draw("toolOutput", "No session has a stored run.");
     } else {
-        draw("toolOutput", "No background runs in this session.");
-        draw("muted", "The model starts them with sessions_spawn. Ask for it in your own words:");
+        draw("toolOutput", "No runs in this session, and no earlier work waits in this project.");
+        draw("muted", "The model starts background runs with sessions_spawn. Ask for it in your own words:");
         let example = "“Look for dead code in the background, and tell me when you are done.”";
         page.indented(INDENT, |page| page.text("accent", example, Limit::None));
     }
@@ -146,7 +147,7 @@ mod tests {
         };
         assert!(text(true, false, Some("the store\nis locked")).contains("listed: the store is locked"));
         assert!(text(false, false, None).contains("Loading runs"));
-        assert!(text(true, true, None).contains("in any session"));
-        assert!(text(false, true, None).contains("sessions_spawn"));
+        assert!(text(true, true, None).contains("No session has a stored run"));
+        assert!(text(false, true, None).contains("no earlier work waits"));
     }
 }

@@ -58,6 +58,8 @@ enum Content {
         lines: Vec<ReportLine>,
         /// The command that loads it.
         command: String,
+        /// The key of the run whose changes it shows or has moved.
+        changes_of: Option<String>,
     },
 }
 
@@ -77,10 +79,24 @@ impl ReportView {
     }
 
     /// Shows the report of `command`. `starts_at_end` is for reports with the newest lines there.
-    pub(super) fn new(answer: Answer, command: String, starts_at_end: bool) -> Self {
+    pub(super) fn new(
+        answer: Answer,
+        command: String,
+        starts_at_end: bool,
+        changes_of: Option<String>,
+    ) -> Self {
         let title = answer.title.clone();
         let top = if starts_at_end { usize::MAX } else { 0 };
-        Self { title, content: Content::Report { lines: answer.into_lines(), command }, top, ..Self::keys() }
+        let lines = answer.into_lines();
+        Self { title, content: Content::Report { lines, command, changes_of }, top, ..Self::keys() }
+    }
+
+    /// Returns the key of the run whose changes it shows or has moved.
+    pub(super) fn changes_of(&self) -> Option<&str> {
+        match &self.content {
+            Content::Keys => None,
+            Content::Report { changes_of, .. } => changes_of.as_deref(),
+        }
     }
 
     /// Returns the command that loads the page again.
@@ -106,10 +122,13 @@ impl ReportView {
         by.is_some()
     }
 
-    pub(super) fn hints(&self) -> Vec<Hint> {
+    /// Returns its keys. `of_changes` are the ones for the changes of its run.
+    pub(super) fn hints(&self, of_changes: Vec<Hint>) -> Vec<Hint> {
         let scroll = self.is_long.then_some((PanelAction::Down, "scroll"));
-        let refresh = self.command().map(|_| (PanelAction::Again, "refresh"));
-        scroll.into_iter().chain(refresh).collect()
+        // A command that has moved changes must not run again.
+        let refresh = (self.command().is_some() && self.changes_of().is_none())
+            .then_some((PanelAction::Again, "refresh"));
+        of_changes.into_iter().chain(scroll).chain(refresh).collect()
     }
 
     /// Returns at most `rows` lines.

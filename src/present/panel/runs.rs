@@ -16,6 +16,8 @@ pub(super) struct Runs {
     pub(super) list: Vec<ShownRun>,
     /// The keys of the runs with unread results.
     pub(super) unread: Vec<String>,
+    /// The keys of the listed runs of other sessions. Empty for the list of all sessions.
+    pub(super) others: Vec<String>,
     /// True for the runs of all sessions.
     pub(super) is_all: bool,
     /// True once the store has answered.
@@ -69,7 +71,9 @@ impl Runs {
     fn join(&mut self) {
         let stored = |run: &ShownRun| self.stored.iter().find(|stored| stored.key == run.key);
         let own = self.own.iter().map(|run| completed(run, stored(run)));
-        let others = self.stored.iter().filter(|run| !self.is_own(&run.key)).cloned();
+        let others: Vec<_> = self.stored.iter().filter(|run| !self.is_own(&run.key)).cloned().collect();
+        let named = others.iter().filter(|_| !self.is_all);
+        self.others = named.map(|run| run.key.clone()).collect();
         self.list = own.chain(others).collect();
         self.list.sort_by_key(|run| std::cmp::Reverse(run.created_ms));
         let ended = self.own.iter().filter(|run| !run.is_live());
@@ -122,6 +126,8 @@ fn completed(own: &ShownRun, stored: Option<&ShownRun>) -> ShownRun {
         run.0.result = result.clone().or(run.0.result);
         run.0.artifacts = artifacts.clone().or(run.0.artifacts);
         run.0.partial = partial.clone().or(run.0.partial);
+        // A command may have moved its changes since the event.
+        run.0.changes_state = stored.changes_state.or(run.0.changes_state);
     }
     run
 }

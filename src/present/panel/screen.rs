@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::actions::{Effect, Hint, effect, hints, quoted};
+use super::actions::{Confirmed, Effect, Hint, change_effect, change_hints, effect, hints, quoted};
 use super::foot::{Confirmation, Foot};
 use super::keys::{KeyNames, PanelAction};
 use super::list::List;
@@ -70,6 +70,10 @@ enum Pending {
     Report {
         name: &'static str,
         line: String,
+        /// The key of the run whose changes it shows or moves.
+        changes_of: Option<String>,
+        /// True if it moves them. Its report then replaces the one on top.
+        moves: bool,
     },
     /// Of a command that loads a report again.
     Again {
@@ -209,9 +213,14 @@ impl Panel {
                 self.foot.show(if answer.is_error { "error" } else { "success" }, answer.summary());
                 self.runs.read();
             }
-            Some(Pending::Report { name, line }) => {
+            Some(Pending::Report { name, line, changes_of, moves }) => {
                 self.is_asking = false;
-                let view = ReportView::new(Answer::read(name, answer), line, name == "log");
+                let view = ReportView::new(Answer::read(name, answer), line, name == "log", changes_of);
+                if moves {
+                    // The difference, or the report of the action before.
+                    self.views.pop_if(|view| matches!(view, View::Report(_)));
+                    self.runs.read();
+                }
                 self.open(View::Report(view));
             }
             Some(Pending::Again { line }) => {
@@ -240,7 +249,7 @@ impl Panel {
     pub fn press(&mut self, action: Option<PanelAction>) {
         if let Some(Confirmation { action: asked, command, run, .. }) = self.foot.press() {
             if action == Some(asked) {
-                self.command(command, &run, "");
+                self.confirmed(command, &run);
             }
             if matches!(action, Some(PanelAction::Back)) || action == Some(asked) {
                 return;
@@ -280,7 +289,15 @@ impl Panel {
     fn press_view(&mut self, action: PanelAction) -> bool {
         let run = match self.views.last_mut() {
             Some(View::Report(report)) => {
-                let command = report.command().filter(|_| action == PanelAction::Again).map(str::to_owned);
+                let changes_of = report.changes_of().map(str::to_owned);
+                let again = report.command().filter(|_| action == PanelAction::Again && changes_of.is_none());
+                let command = again.map(str::to_owned);
+                if let Some(run) = changes_of.and_then(|key| self.runs.run(&key).cloned())
+                    && let Some(effect) = change_effect(action, &run)
+                {
+                    self.carry_out(action, &run, effect);
+                    return true;
+                }
                 if let Some(line) = command {
                     let id = self.wait_for(Pending::Again { line: line.clone() });
                     self.steps.push_back(PanelStep::Command { id, line });
@@ -323,16 +340,14 @@ impl Panel {
             Effect::Answer => self.steps.push_back(PanelStep::Answer { run_id: run.run_id.clone() }),
             Effect::Confirm(command) => {
                 let name = quoted(run);
-                let question = format!("again stops {name} and everything it started; any other key cancels");
+                let Confirmed { verb, end, .. } = command;
+                let question = format!("again {verb} {name}{end}; any other key cancels");
                 self.foot.ask(Confirmation { action, question, command, run: run.key.clone() });
             }
             Effect::Command(name) => self.command(name, &run.key, ""),
             Effect::Report(name, rest) if !self.is_asking => {
-                self.is_asking = true;
-                self.foot.show("muted", format!("{name} …"));
-                let line = line(name, &run.key, rest);
-                let id = self.wait_for(Pending::Report { name, line: line.clone() });
-                self.steps.push_back(PanelStep::Command { id, line });
+                let changes_of = (name == "diff").then(|| run.key.clone());
+                self.report(name, line(&[name, &run.key, rest]), changes_of, false);
             }
             // One report at a time.
             Effect::Report(..) | Effect::None => {}
@@ -344,12 +359,30 @@ impl Panel {
         }
     }
 
+    /// Runs a command and opens its report.
+    fn report(&mut self, name: &'static str, line: String, changes_of: Option<String>, moves: bool) {
+        self.is_asking = true;
+        self.foot.show("muted", format!("{name} …"));
+        let id = self.wait_for(Pending::Report { name, line: line.clone(), changes_of, moves });
+        self.steps.push_back(PanelStep::Command { id, line });
+    }
+
+    /// Runs a command that was confirmed.
+    fn confirmed(&mut self, command: Confirmed, run: &str) {
+        let Confirmed { name, flag, rest, has_report, .. } = command;
+        if !has_report {
+            self.command(name, run, rest);
+        } else if !self.is_asking {
+            self.report(name, line(&[name, flag, run, rest]), Some(run.to_owned()), true);
+        }
+    }
+
     /// Runs a command and shows its result on the last line.
     fn command(&mut self, name: &'static str, run: &str, rest: &str) {
         let shown = self.runs.run(run).map(quoted).unwrap_or_default();
         self.foot.show("muted", format!("{name} {shown} …"));
         let id = self.wait_for(Pending::Command { name });
-        self.steps.push_back(PanelStep::Command { id, line: line(name, run, rest) });
+        self.steps.push_back(PanelStep::Command { id, line: line(&[name, run, rest]) });
     }
 
     /// Draws exactly `view.rows` lines: head, body, foot. With one row, only the head.
@@ -393,7 +426,10 @@ impl Panel {
                 let of_run = if view.is_removed { Vec::new() } else { hints(&view.run, can_answer) };
                 view.hints(of_run)
             }
-            Some(View::Report(view)) => view.hints(),
+            Some(View::Report(view)) => {
+                let run = view.changes_of().and_then(|key| self.runs.run(key));
+                view.hints(run.map(change_hints).unwrap_or_default())
+            }
             None => {
                 let all = (PanelAction::All, if self.runs.is_all { "this session" } else { "all sessions" });
                 let run = self.list.current(&self.runs.list);
@@ -426,6 +462,6 @@ impl View {
 }
 
 /// Returns the line of a command.
-fn line(name: &str, run: &str, rest: &str) -> String {
-    [name, run, rest].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+fn line(words: &[&str]) -> String {
+    words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }

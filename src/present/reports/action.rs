@@ -167,16 +167,25 @@ pub(crate) fn moved_to_background_text(runs: &[SingleResult]) -> String {
 }
 
 /// Reports what `/stop` or `stop all` has ended: the turn of the conversation, runs that a call waited for, background runs.
+/// `unreachable` runs of other processes still work.
 #[must_use]
-pub fn stopped_report(turn: bool, foreground: usize, background: usize) -> Report {
+pub fn stopped_report(turn: bool, foreground: usize, background: usize, unreachable: usize) -> Report {
     let some = |count, noun| (count > 0).then(|| figures::counted(count, noun));
     let turn = turn.then(|| "this turn".to_owned());
     let stopped = [turn, some(foreground, "sub-agent"), some(background, "background run")];
     let stopped: Vec<String> = stopped.into_iter().flatten().collect();
-    if stopped.is_empty() {
-        return Report::sentence(Mark::Info, "nothing is running in this session");
-    }
-    Report::sentence(Mark::Ok, format!("stopped {}", stopped.join(", ")))
+    let running = some(unreachable, "background run").map(|runs| {
+        let text =
+            format!("{runs} of another process cannot be reached; `/subagents list` shows what still runs");
+        ReportLine::new(Mark::Warning, "", text)
+    });
+    let mut report = match (&running, stopped.is_empty()) {
+        (None, true) => Report::sentence(Mark::Info, "nothing is running in this session"),
+        (Some(_), true) => Report::new(TITLE),
+        (_, false) => Report::sentence(Mark::Ok, format!("stopped {}", stopped.join(", "))),
+    };
+    report.lines.extend(running);
+    report
 }
 
 /// Returns the user's text when pi exits: the runs that ended with it, and the runs that continue; `None` if there were none.

@@ -63,6 +63,7 @@ pub fn difference_report(run: &RunRecord, difference: &Difference) -> Report {
         ReportLine::new(Mark::Info, "", text)
     });
     report.lines.extend(whole);
+    report.lines.extend(next_steps(run));
     report
 }
 
@@ -76,6 +77,20 @@ fn unrecorded_line(change: &Unrecorded) -> ReportLine {
         (Some(old), Some(new)) => format!("permissions of {directory}{path}: {old:03o}, now {new:03o}"),
     };
     ReportLine::new(Mark::None, "", text)
+}
+
+/// Returns the line with the commands for the changes of a run.
+fn next_steps(run: &RunRecord) -> Option<ReportLine> {
+    let id = &run.run_id;
+    let steps = [
+        (run.can_apply(), "apply: /subagents apply"),
+        (run.can_abort_apply(), "undo: /subagents apply --abort"),
+        (run.can_undo(), "undo: /subagents undo"),
+        (run.can_discard(), "discard: /subagents discard"),
+    ];
+    let steps: Vec<_> =
+        steps.into_iter().filter(|(does, _)| *does).map(|(_, step)| format!("{step} {id}")).collect();
+    (!steps.is_empty()).then(|| ReportLine::new(Mark::Info, "", steps.join(" · ")))
 }
 
 fn difference_line(line: &[u8], in_hunk: &mut bool) -> ReportLine {

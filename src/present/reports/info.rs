@@ -2,8 +2,8 @@
 
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::present::run_label::{WAITED_FOR, mark, name, state_and_time};
-use crate::run::{BackgroundStatus, Cleanup, RunRecord, Settled, without_advice};
+use crate::present::run_label::{WAITED_FOR, changes, mark, name, state_and_time};
+use crate::run::{BackgroundStatus, Cleanup, RunOutcome, RunRecord, without_advice};
 use sanitizer::{figures, one_line};
 
 /// Longest line of a task, an error or a result; the transcript has all of it.
@@ -84,7 +84,7 @@ fn outcome(facts: &mut Facts, run: &RunRecord) {
     facts.add_if_some("unchecked", artifacts.flagged_gap.as_deref());
     let isolation = artifacts.isolation.as_ref();
     facts.add_if_some("branch", isolation.and_then(|isolation| isolation.branch.as_deref()));
-    facts.add_if_some("changes", run.settled.map(Settled::as_str));
+    facts.add_if_some("changes", changes(run));
     facts.add_if_some("patch", isolation.and_then(|isolation| isolation.patch.as_deref()));
     facts.add_if_some("kept tree", isolation.and_then(|isolation| isolation.kept_tree.as_deref()));
     facts.add_if_some("check", artifacts.check.as_ref().map(|check| check.ended.as_str()));
@@ -166,6 +166,10 @@ fn retention(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
         (Some(at), _) => format!("archived {}", clock.at(at)),
         (None, Some(at)) => clock.at(at),
         (None, None) if run.is_live() => "set when it ends".to_owned(),
+        (None, None) if run.is_foreground => "not before it continues".to_owned(),
+        (None, None) if run.outcome == Some(RunOutcome::Interrupted) => {
+            "set when its end is delivered".to_owned()
+        }
         (None, None) => "never".to_owned(),
     };
     facts.add("archive", &archive);

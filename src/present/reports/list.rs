@@ -3,20 +3,22 @@
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_label::{
-    MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, agent_and_label, mark, state_and_time, usage_parts,
+    MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, agent_and_label, changes, mark, state_and_time,
+    usage_parts,
 };
 use crate::run::{RunRecord, RunState};
 use sanitizer::{one_line, quoted_within};
 
-/// Lists the runs, newest first as given, and says how many older ones there are; `all` if they come from all sessions.
-/// Numbers count from 1.
+/// Lists the runs, newest first as given, and says how many older ones there are. `own` is the session that asked; without
+/// one, the runs are those of all sessions. Numbers count from 1.
 #[must_use]
-pub fn list_report(runs: &[RunRecord], older: usize, all: bool, clock: &Clock) -> Report {
+pub fn list_report(runs: &[RunRecord], older: usize, own: Option<&str>, clock: &Clock) -> Report {
+    let all = own.is_none();
     if runs.is_empty() {
         let reason = if all {
             "no session has a stored run"
         } else {
-            "this session has started none; `/subagents list all` shows the runs of all sessions"
+            "this session has no stored run; `/subagents list all` shows the runs of all sessions"
         };
         return Report::new("Runs: none").with(ReportLine::new(Mark::Info, "", reason));
     }
@@ -30,7 +32,8 @@ pub fn list_report(runs: &[RunRecord], older: usize, all: bool, clock: &Clock) -
             (true, false) => format!("{WAS_WAITED_FOR} · {}", run.session_key),
             (false, _) => run.session_key.clone(),
         };
-        let ids = format!("{ids}{session}");
+        let other = own.is_some_and(|own| own != run.session);
+        let ids = format!("{ids}{session}{}", if other { " · from another session" } else { "" });
         report.lines.push(ReportLine::below(one_line(&ids, MAX_CELL)));
     }
     if older > 0 {
@@ -66,6 +69,7 @@ fn run_line(run: &RunRecord, clock: &Clock) -> String {
         run.progress.pending_question.as_ref().or(run.progress.last_tool.as_ref()).filter(|_| run.is_live());
     parts.extend(activity.map(|activity| quoted_within(activity, MAX_CELL)));
     parts.extend(usage_parts(run));
+    parts.extend(changes(run).map(str::to_owned));
     // An error may repeat the child's words, so none of our text follows it.
     let error = run.error.as_ref().filter(|_| !run.is_live());
     parts.extend(error.map(|error| one_line(error, MAX_CELL).into_string()));

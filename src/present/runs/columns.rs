@@ -80,13 +80,13 @@ impl Columns {
         TableRow { lead: vec![lead], cells, parts, trailing }
     }
 
-    /// The line of a run, with its name in `color`.
+    /// The line of a run, with its name in `color`, and a note next to its state.
     pub(super) fn line(
         &self,
         index: usize,
         run: &ShownRun,
         color: Color,
-        is_unread: bool,
+        note: &str,
         now_ms: i64,
     ) -> TableRow {
         let width = self.width;
@@ -106,7 +106,7 @@ impl Columns {
         TableRow {
             lead: vec![Span { text: format!("{} ", mark.text), ..mark }],
             cells: cells.into_iter().flatten().collect(),
-            parts: vec![activity_part(run.activity(is_unread, now_ms))],
+            parts: vec![activity_part(run.activity(note, now_ms))],
             trailing,
         }
     }

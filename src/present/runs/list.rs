@@ -1,7 +1,7 @@
 //! Runs below each other: the list of the panel, and the widget above the editor.
 
 use super::columns::Columns;
-use super::view::{ShownRun, UNREAD, read_runs, short};
+use super::view::{ELSEWHERE, ShownRun, UNREAD, read_runs, short};
 use crate::present::counts::{counts, has_ended};
 use crate::present::paint::{Page, Part, Span, TableRow, Widths};
 use crate::present::usage_text;
@@ -18,6 +18,8 @@ const OTHER: &str = "  ";
 pub(in crate::present) struct ListView<'a> {
     /// The keys of the runs with unread results.
     pub unread: &'a [String],
+    /// The keys of the runs of other sessions, among runs of this one.
+    pub others: &'a [String],
     /// The position of the chosen run.
     pub chosen: usize,
     /// True if the names of the columns are above the list.
@@ -55,7 +57,12 @@ pub(in crate::present) fn draw_list(page: &mut Page, runs: &[ShownRun], view: &L
     rows.extend(runs.iter().enumerate().map(|(index, run)| {
         let is_chosen = index == view.chosen;
         let color = if is_chosen { "accent" } else { "toolOutput" };
-        let mut line = columns.line(index, run, color, view.unread.contains(&run.key), view.now_ms);
+        let note = match &run.key {
+            key if view.unread.contains(key) => UNREAD,
+            key if view.others.contains(key) => ELSEWHERE,
+            _ => "",
+        };
+        let mut line = columns.line(index, run, color, note, view.now_ms);
         line.lead.insert(0, Span::new("accent", if is_chosen { CHOSEN } else { OTHER }));
         line.lead.push(Span::new("muted", format!("{:>digits$} ", index + 1)));
         line
@@ -72,7 +79,7 @@ pub fn draw_widget(page: &mut Page, live: &str, unread: &str, max: usize, now_ms
     let (live, unread) = (read_runs(live), read_runs(unread));
     let working = &live[..max.min(live.len())];
     let columns = Columns::of(working, false, page.width());
-    let row = |(index, run)| columns.line(index, run, "accent", false, now_ms);
+    let row = |(index, run)| columns.line(index, run, "accent", "", now_ms);
     let rows: Vec<TableRow> = working.iter().enumerate().map(row).collect();
     let widths = Widths::of(&rows);
     for row in &rows {

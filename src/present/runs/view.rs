@@ -8,6 +8,7 @@ use crate::present::counts::is_active;
 use crate::present::paint::{
     Color, Cut, LINE_CHARS, Span, beginning, brief, first_line, folded, gist, newest_words,
 };
+use crate::present::run_label::changes;
 use crate::present::state_label::reason;
 use crate::present::usage_text::context_text;
 use crate::present::{Mark, RunStatus, StateLabel, UsageText, state_label, usage_text};
@@ -15,6 +16,7 @@ use crate::run::{LiveSnapshot, RunOutcome, RunRecord};
 use pi_events::Usage;
 
 pub(super) const UNREAD: &str = "waiting to be read";
+pub(super) const ELSEWHERE: &str = "another session";
 
 /// A run as it is drawn.
 #[derive(Clone, Debug, Default)]
@@ -129,14 +131,14 @@ impl ShownRun {
         error.filter(|error| !error.is_empty())
     }
 
-    /// Returns its activity: its state, and its latest text or call.
-    pub(super) fn activity(&self, is_unread: bool, now_ms: i64) -> Vec<Span> {
+    /// Returns its activity: its state, the state of its changes, a note, and its latest text or call.
+    pub(super) fn activity(&self, more: &str, now_ms: i64) -> Vec<Span> {
         if self.pending_question().is_some() {
             return self.latest();
         }
         let note = self.note(now_ms);
-        let foreground = if self.is_foreground { "foreground" } else { "" };
-        let labels = [foreground, &note, if is_unread { UNREAD } else { "" }];
+        let foreground = if self.is_foreground && more != ELSEWHERE { "foreground" } else { "" };
+        let labels = [foreground, &note, changes(self).unwrap_or_default(), more];
         let labels: Vec<_> = labels.into_iter().filter(|word| !word.is_empty()).collect();
         let color = if self.is_live() && !self.is_retried() { "muted" } else { self.color(now_ms) };
         let mut spans = vec![Span::new(color, labels.join(", "))];

@@ -14,6 +14,7 @@ use agents::Network;
 use pi_events::{ContextUse, DisplayItem, Usage, run_usage};
 use sanitizer::figures::epoch_ms;
 use sanitizer::{FullText, RedactedValues, text_enum};
+use worktree::ChangesState;
 
 text_enum! {
     /// The reason why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on
@@ -172,6 +173,19 @@ text_enum! {
         Discarded = "discarded",
         /// The files are as they were before the run.
         Undone = "undone",
+    }
+}
+
+impl Settled {
+    /// Returns what a command has done. `None` for changes that wait.
+    #[must_use]
+    pub fn of(state: ChangesState) -> Option<Self> {
+        match state {
+            ChangesState::Applied | ChangesState::AppliedOnly => Some(Self::Applied),
+            ChangesState::Discarded => Some(Self::Discarded),
+            ChangesState::Undone => Some(Self::Undone),
+            ChangesState::Unapplied | ChangesState::HalfApplied | ChangesState::InPlace => None,
+        }
     }
 }
 

@@ -194,14 +194,14 @@ impl SnapshotStore {
                 chain(&error)
             )),
         }
-        let artifacts =
-            Artifacts { branch: imported.branch.clone(), commit: commit.to_owned(), is_discarded: false };
+        let branch = imported.branch.clone();
+        let artifacts = Artifacts { branch, commit: commit.to_owned(), files: None, is_discarded: false };
         self.keep(&Snapshot { artifacts: Some(artifacts), ..self.open(&tree.snapshot.id).await? }).await?;
         imported.commit = Some(commit.to_owned());
         Ok(())
     }
 
-    /// Adds the changes to `imported`, in figures and as a patch.
+    /// Adds the changes to `imported`, in figures and as a patch, and notes the number of files.
     async fn describe(
         &self,
         snapshot: &Snapshot,
@@ -209,6 +209,10 @@ impl SnapshotStore {
         imported: &mut Imported,
     ) -> Result<(), SnapshotError> {
         imported.changes = self.changes(snapshot, &snapshot.tree, tree).await?;
+        let noted = self.open(&snapshot.id).await?;
+        let files = Some(imported.changes.len());
+        let artifacts = noted.artifacts.map(|artifacts| Artifacts { files, ..artifacts });
+        self.keep(&Snapshot { artifacts, ..noted }).await?;
         (imported.insertions, imported.deletions) = self.lines(snapshot, tree).await?;
         imported.patch = Some(self.patch(snapshot, tree).await?);
         Ok(())

@@ -14,6 +14,9 @@ pub struct Artifacts {
     pub branch: Option<String>,
     /// The commit with its changes, which the branch was made for.
     pub commit: String,
+    /// The number of changed files. Absent in the record of an earlier version, and if they could not be counted.
+    #[serde(default)]
+    pub files: Option<usize>,
     /// True if branch and patch were deleted.
     #[serde(default)]
     pub is_discarded: bool,

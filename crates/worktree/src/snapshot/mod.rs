@@ -11,6 +11,7 @@
 //! | how are its objects kept | `objects` |
 //! | which tree do the files make now | `record`, with `copies` |
 //! | which artifacts does an isolated run have, and were they applied | `artifacts` |
+//! | which runs have changes, and where are they | `run_changes` |
 //! | what differs between two trees | `change` |
 //! | undo the changes of a run | `undo`; permissions and directories, `surroundings` |
 //! | what can go wrong | `error` |
@@ -22,6 +23,7 @@ mod error;
 mod facts;
 mod objects;
 mod record;
+mod run_changes;
 mod store;
 mod surroundings;
 mod undo;
@@ -35,6 +37,7 @@ pub(super) use error::named;
 pub(super) use facts::off_thread;
 pub use record::SnapshotLimits;
 pub(super) use record::line as index_line;
+pub use run_changes::{ChangesState, RunChanges, changes_in, changes_of};
 pub(super) use store::{Call, INDEX_NOW, SHOWN, copy_with_time};
 pub use store::{Snapshot, SnapshotStore};
 pub use surroundings::Unrecorded;

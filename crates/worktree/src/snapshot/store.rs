@@ -25,7 +25,7 @@ use files::{FileError, Hidden, open, private};
 use supervisor::Cancel;
 
 /// The record of a snapshot, next to its objects.
-const RECORD: &str = "snapshot.json";
+pub(super) const RECORD: &str = "snapshot.json";
 /// The index that the snapshot was made with.
 pub(super) const INDEX: &str = "index";
 /// The index of a later state.
@@ -39,7 +39,7 @@ pub(crate) const SHOWN: &str = "info/exclude.shown";
 /// The suffix of the directory of a run's earlier part, after the id.
 const EARLIER: &str = ".earlier";
 /// The largest record that is read.
-const MAX_RECORD: u64 = 16 * 1024 * 1024;
+pub(super) const MAX_RECORD: u64 = 16 * 1024 * 1024;
 /// The attributes that take precedence over all others. With them git reads files unconverted.
 const ATTRIBUTES: &str = "* -text !eol !crlf -ident !filter !working-tree-encoding\n";
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::changes::{abort_last, by_snapshot, change};
+use super::changes::{abort_last, by_snapshot, carry_out_change};
 use super::parse::{Command, RunCommand, parse};
 use crate::archive::current_transcript;
 use crate::doctor::doctor;
@@ -14,7 +14,7 @@ use crate::orchestrate::background::actions::{
     StoppedRuns, move_to_background, restart, resume, send, stop, stop_all,
 };
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
-use crate::orchestrate::background::find::{NamedBy, find};
+use crate::orchestrate::background::find::{NamedBy, Wanted as WantedRun, find, unreadable};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
@@ -30,6 +30,9 @@ use supervisor::Detached;
 
 /// The error of a run without a transcript.
 pub(crate) const NO_TRANSCRIPT: &str = "it has no transcript";
+
+/// The refusal of `discard --yes last` for a run of another session. After a discard, `last` would mean the next run.
+const OF_ANOTHER_SESSION: &str = "`last` is a run of another session; name it by its ID";
 
 /// The host's state when it sends a command.
 pub struct CommandHost {
@@ -56,14 +59,24 @@ pub async fn answer(
     match command {
         Command::List { all } => {
             let session = (!all).then(|| view.session().to_owned());
-            let runs = service.runs(session.clone()).await;
+            let runs = match all {
+                true => service.runs_with_changes(None).await,
+                false => service.runs_of_person(view).await,
+            };
             view.set_listed(runs.iter().map(|run| run.key.clone()));
-            let older = service.blocking(move |service| service.store.count_older(session.as_deref()));
-            list_report(&runs, older.await, all, &clock)
+            let counted = session.clone();
+            let count = move |service: &BackgroundService| {
+                let store = &service.store;
+                store.problem().map_or_else(|| Ok(store.count_older(counted.as_deref())), Err)
+            };
+            match service.blocking(count).await {
+                Err(problem) if runs.is_empty() => unreadable(&problem),
+                older => list_report(&runs, older.unwrap_or_default(), session.as_deref(), &clock),
+            }
         }
         Command::Background { run: None } => moved(move_to_background(service, view.session(), None).await),
         Command::Background { run: Some(target) } => {
-            match find(service, view, &target, NamedBy::Person { prefers_live: true }).await {
+            match find(service, view, &target, NamedBy::Person(WantedRun::Live)).await {
                 Ok(run) => match move_to_background(service, view.session(), Some(&run)).await {
                     Err(why) => refused_report(&run, "moved to the background", &why.to_string()),
                     moved_runs => moved(moved_runs),
@@ -96,14 +109,26 @@ pub async fn answer(
             doctor_report(&doctor(cwd, context, callbacks).await)
         }
         Command::AbortApply => {
-            let known = service.runs(Some(view.session().to_owned())).await;
-            abort_last(service, &known, &view.scope.context).await
+            let known = service.runs_of_person(view).await;
+            let report = abort_last(&known, &view.scope.context).await;
+            service.note_changes(view).await;
+            report
         }
         Command::On(target, command) => {
-            let by = NamedBy::Person { prefers_live: command == RunCommand::Stop };
-            let found = match find(service, view, &target, by).await {
+            let wanted = match command {
+                RunCommand::Stop => WantedRun::Live,
+                _ if command.is_about_changes() => WantedRun::Changed,
+                _ => WantedRun::Any,
+            };
+            let found = match find(service, view, &target, NamedBy::Person(wanted)).await {
                 Err(report) if command.is_about_changes() => {
                     by_snapshot(&target, &view.scope).await.ok_or(report)
+                }
+                Ok(run)
+                    if command == (RunCommand::Discard { is_sure: true })
+                        && target.is_last_of(&run, view) =>
+                {
+                    Err(refused_report(&run, "discarded", OF_ANOTHER_SESSION))
                 }
                 found => found,
             };
@@ -170,7 +195,11 @@ async fn answer_on(
         | RunCommand::Apply { .. }
         | RunCommand::AbortApply
         | RunCommand::Discard { .. }
-        | RunCommand::Undo => return change(service, run, command, &view.scope.context).await,
+        | RunCommand::Undo => {
+            let report = carry_out_change(run, command, &view.scope.context).await;
+            service.note_changes(view).await;
+            return report;
+        }
     };
     match outcome {
         Ok(outcome) => action_report(run, outcome),
@@ -257,8 +286,8 @@ pub fn stop_everything(
 ) -> impl Future<Output = Report> + use<> {
     let stopping = stop_all(service, session);
     async move {
-        let StoppedRuns { foreground, background } = stopping.await;
-        stopped_report(ends_turn, foreground, background)
+        let StoppedRuns { foreground, background, unreachable } = stopping.await;
+        stopped_report(ends_turn, foreground, background, unreachable)
     }
 }
 
@@ -274,7 +303,8 @@ pub async fn transcript(
     wanted: Wanted,
 ) -> io::Result<(Transcript, String)> {
     let run = service.run(key).await;
-    let run = run.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "there is no such run"))?;
+    let run =
+        run.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the record of the run no longer exists"))?;
     let path = run.transcript.clone();
     let version = blocking(move || path.as_deref().and_then(version)).await;
     let transcript = read(view, &run, wanted).await?;

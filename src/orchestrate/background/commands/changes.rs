@@ -4,64 +4,36 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::parse::RunCommand;
+use crate::orchestrate::background::conversation::project_runs::without_record;
 use crate::orchestrate::background::conversation::view::ConversationScope;
 use crate::orchestrate::background::find::Target;
-use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::writers::lock_tree_for_command;
 use crate::present::{
     Report, applied_report, apply_undone_report, difference_report, discarded_report, refused_report,
     undone_report,
 };
 use crate::run::{
-    CallSettings, HostCapabilities, HostContext, RunOutcome, RunRecord, Settled, StoredChanges, blocking,
-    snapshot_store,
+    CallSettings, HostCapabilities, HostContext, RunRecord, StoredChanges, blocking, snapshot_store,
 };
 use sanitizer::{chain, one_line};
-use worktree::{ApplyError, GitError, SnapshotError, SnapshotStore};
+use worktree::{ApplyError, GitError, SnapshotError, SnapshotStore, changes_of};
 
 /// The refusal of every command while the run works.
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
-/// The error of `apply --abort` without a named run, if no run of the session is applied.
-const NOT_APPLIED: &str = "no run of this session is applied; to undo the apply of another session's run, \
-                           name it: `/subagents apply --abort ID`";
+/// The error of `apply --abort` without a named run, if no known run of the project is applied.
+const NOT_APPLIED: &str = "no run of this project is applied; to undo an apply in another project, name its run: \
+                            `/subagents apply --abort ID`";
 
 /// The maximum length of an agent's name in a reason, in characters.
 const MAX_AGENT: usize = 80;
-/// The agent of a run of which only the snapshot is left.
-const UNKNOWN: &str = "unknown";
 
-/// Carries out a command about the changes of a run, and records in the run what it has done. Cards offer no command that was
-/// carried out.
-pub(super) async fn change(
-    service: &Arc<BackgroundService>,
+/// Shows, applies, reverts or discards the changes of a run. The person who typed the command decides by the report, so
+/// it is not redacted on their screen.
+pub(super) async fn carry_out_change(
     run: &RunRecord,
     command: RunCommand,
     context: &Arc<HostContext>,
 ) -> Report {
-    let settled = match command {
-        RunCommand::Apply { .. } => Some(Settled::Applied),
-        RunCommand::Discard { is_sure: true } => Some(Settled::Discarded),
-        RunCommand::Undo => Some(Settled::Undone),
-        _ => None,
-    };
-    let is_change = settled.is_some() || command == RunCommand::AbortApply;
-    let report = carry_out_change(run, command, context).await;
-    if is_change && !report.is_error {
-        let key = run.key.clone();
-        let record = move |service: &BackgroundService| {
-            let run = service.store.run(&key)?;
-            service.store.amend(&RunRecord { settled, ..run })
-        };
-        if service.blocking(record).await == Some(true) {
-            service.invalidate(false);
-        }
-    }
-    report
-}
-
-/// Shows, applies, reverts or discards the changes of a run. The person who typed the command decides by the report, so
-/// it is not redacted on their screen.
-async fn carry_out_change(run: &RunRecord, command: RunCommand, context: &Arc<HostContext>) -> Report {
     let done = match command {
         RunCommand::Apply { .. } => "applied",
         RunCommand::AbortApply | RunCommand::Undo => "undone",
@@ -166,16 +138,13 @@ fn nothing_stored(run: &RunRecord) -> String {
 }
 
 /// Aborts the newest apply among these runs.
-pub(super) async fn abort_last(
-    service: &Arc<BackgroundService>,
-    runs: &[RunRecord],
-    context: &Arc<HostContext>,
-) -> Report {
+pub(super) async fn abort_last(runs: &[RunRecord], context: &Arc<HostContext>) -> Report {
     let mut last: Option<(u64, &RunRecord)> = None;
-    if let Some(first) = runs.first()
+    let applied: Vec<&RunRecord> = runs.iter().filter(|run| run.can_abort_apply()).collect();
+    if let Some(first) = applied.first()
         && let Ok((_, store)) = store_of(first, context).await
     {
-        for run in runs {
+        for run in applied {
             let applied = store.open(&run.run_id).await.ok().and_then(|snapshot| snapshot.applied);
             if let Some(applied) = applied.filter(|applied| last.is_none_or(|(at, _)| applied.at_ms > at)) {
                 last = Some((applied.at_ms, run));
@@ -183,7 +152,7 @@ pub(super) async fn abort_last(
         }
     }
     match last {
-        Some((_, run)) => change(service, run, RunCommand::AbortApply, context).await,
+        Some((_, run)) => carry_out_change(run, RunCommand::AbortApply, context).await,
         None => Report::error(NOT_APPLIED),
     }
 }
@@ -197,13 +166,12 @@ pub(super) async fn by_snapshot(target: &Target, scope: &ConversationScope) -> O
     // A run without a recorded end may still work, in another process.
     let has_ended =
         if snapshot.is_of_private_tree() { snapshot.artifacts.is_some() } else { snapshot.end.is_some() };
-    has_ended.then(|| RunRecord {
-        run_id: snapshot.id,
-        agent: UNKNOWN.to_owned(),
-        cwd: snapshot.root,
-        outcome: Some(RunOutcome::Completed),
-        ..run
-    })
+    let agent_dir = scope.context.agent_dir.clone();
+    let found = move || RunRecord {
+        changes_state: changes_of(&agent_dir, &snapshot.id).map(|changes| changes.state),
+        ..without_record(snapshot.id, snapshot.root)
+    };
+    if has_ended { Some(blocking(found).await) } else { None }
 }
 
 async fn store_of(

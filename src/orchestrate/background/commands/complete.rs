@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
+use crate::orchestrate::background::conversation::project_runs::UNKNOWN;
 use crate::present::{agent_and_label, state};
 use crate::run::RunRecord;
 use sanitizer::one_line;
@@ -21,8 +22,8 @@ pub struct Completion {
     pub description: String,
 }
 
-/// Completions for `prefix`, everything typed after `/subagents `: subcommands, then the runs they apply to, newest
-/// first as given, or the agents, by name and purpose. A complete line gets no list, so that Enter runs it at once.
+/// Completions for `prefix`, everything typed after `/subagents `: subcommands, then the runs on which they have an effect,
+/// newest first as given, or the agents, by name and purpose. A complete line gets no list, so that Enter runs it at once.
 #[must_use]
 pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -> Vec<Completion> {
     let typed = prefix.trim_start();
@@ -50,13 +51,25 @@ pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -
         ("background", None) => {
             runs_of(name, rest, runs.iter().filter(|run| run.is_live() && run.is_foreground))
         }
-        ("resume" | "undo" | "diff" | "discard" | "apply", None) => {
-            runs_of(name, rest, runs.iter().filter(|run| !run.is_live()))
-        }
         ("apply", Some((flag @ (ABORT | WITH_FLAGGED), more))) => {
-            runs_of(&format!("{name} {flag}"), more.trim_start(), runs.iter().filter(|run| !run.is_live()))
+            let does = if flag == ABORT { RunRecord::can_abort_apply } else { RunRecord::can_apply };
+            runs_of(&format!("{name} {flag}"), more.trim_start(), runs.iter().filter(|run| does(run)))
         }
-        ("info" | "log" | "send", None) => runs_of(name, rest, runs.iter()),
+        (_, None) => {
+            let does: fn(&RunRecord) -> bool = match name {
+                "resume" => RunRecord::can_resume,
+                "undo" => RunRecord::can_undo,
+                "diff" => RunRecord::can_diff,
+                "discard" => RunRecord::can_discard,
+                "apply" => RunRecord::can_apply,
+                "send" => |run| run.is_live() || run.can_resume(),
+                "log" => |run| run.is_live() || run.transcript.is_some(),
+                // The records of other runs were removed.
+                "info" => |run| run.agent != UNKNOWN,
+                _ => return Vec::new(),
+            };
+            runs_of(name, rest, runs.iter().filter(|run| does(run)))
+        }
         _ => Vec::new(),
     }
 }

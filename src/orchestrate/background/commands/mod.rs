@@ -8,7 +8,7 @@ mod complete;
 mod parse;
 mod question;
 
-pub use super::find::{Target, resolve};
+pub use super::find::{Target, Wanted, resolve};
 pub use answer::{CommandHost, answer, restart_runs, stop_everything, transcript};
 pub(super) use answer::{NO_TRANSCRIPT, read, with_child_session};
 pub use complete::{Completion, complete};

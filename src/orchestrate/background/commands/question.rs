@@ -21,7 +21,7 @@ pub enum NoQuestion {
     #[error("the name of the question is empty: give its number, or the run's label or ID")]
     EmptyName,
     /// No question waits.
-    #[error("No sub-agent waits for an answer")]
+    #[error("No sub-agent waits for an answer in this terminal")]
     NoneWaits,
     /// No waiting question has this name.
     #[error("No sub-agent named {} waits for an answer{}", quoted(name), suggestion(nearest.as_deref()))]

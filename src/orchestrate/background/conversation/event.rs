@@ -41,6 +41,8 @@ pub struct BackgroundEvent {
     /// Notices for the user.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// The changes in the project that wait for the user, once after the opening.
+    pub waiting: Option<String>,
 }
 
 /// Results of runs, or their questions, combined into one message for the conversation.

@@ -141,6 +141,9 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
     let mut throttle = EventThrottle::default();
     let mut stored = Vec::new();
     let mut failures = 0;
+    let mut waiting = service.waiting_notice(&view).await;
+    // Completions need them before the first command.
+    let _ = service.runs_of_person(&view).await;
     while !view.outbox.is_closed() {
         refresh(&service, &view, &mut stored).await;
         let pending = view.outbox.pending();
@@ -155,6 +158,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         let notices = service.store.take_notices();
         event.notices.clone_from(&notices.notices);
         event.message = message;
+        event.waiting.clone_from(&waiting);
         if view.outbox.is_closed() {
             // The closing has already released the deliveries of this event.
             return;
@@ -180,6 +184,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             return close_conversation(&service, &view).await;
         }
         if ack == Ack::Accepted {
+            waiting = None;
             notices.mark_delivered();
             if batch.deliveries.iter().any(is_question) {
                 view.note_asked();
@@ -230,6 +235,7 @@ async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stor
             };
             runs.extend(service.blocking(read_runs).await);
         }
+        let runs = service.blocking(move |service| service.store.with_changes(runs)).await;
         *stored = runs.into_iter().map(brief).collect();
         view.note_stored(stored);
     }

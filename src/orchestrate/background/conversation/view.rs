@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use super::delivery_ids::delivered_in_file;
 use super::outbox::Outbox;
+use crate::orchestrate::background::run_store::sort_newest_first;
 use crate::run::{HostContext, RunRecord};
 use store::Delivery;
 use supervisor::Cancel;
@@ -34,6 +35,8 @@ pub struct ConversationView {
     runs: Mutex<Vec<RunRecord>>,
     /// The ended runs that the store had when it was last read, with all their texts, because the store may be lost.
     ended: Mutex<Vec<RunRecord>>,
+    /// The runs of the project's other sessions whose work waits, as they were read last.
+    others: Mutex<Vec<RunRecord>>,
     /// The keys of the list shown last, to which numbers refer.
     listed: Mutex<Vec<String>>,
     /// The names and purposes of the agents there were when it was opened, to complete them.
@@ -64,6 +67,7 @@ impl ConversationView {
             outbox: Outbox::with(sent),
             runs: Mutex::default(),
             ended: Mutex::default(),
+            others: Mutex::default(),
             listed: Mutex::default(),
             agents: Mutex::default(),
             has_detached: AtomicBool::new(false),
@@ -85,6 +89,19 @@ impl ConversationView {
     #[must_use]
     pub fn runs(&self) -> Vec<RunRecord> {
         self.runs.lock().clone()
+    }
+
+    /// Returns the runs that commands may name, newest first, from memory.
+    #[must_use]
+    pub fn named_runs(&self) -> Vec<RunRecord> {
+        let mut runs = self.runs();
+        runs.extend(self.others.lock().iter().cloned());
+        sort_newest_first(&mut runs);
+        runs
+    }
+
+    pub(crate) fn set_others(&self, runs: &[RunRecord]) {
+        runs.clone_into(&mut self.others.lock());
     }
 
     /// Returns the ids of those `deliveries` that the conversation contains. It listed them when it was opened, or they
@@ -207,6 +224,8 @@ pub(crate) struct Conversations {
     open: Mutex<HashMap<String, Arc<ConversationView>>>,
     /// The sessions of all conversations that were opened in this process.
     ever_open: Mutex<HashSet<String>>,
+    /// The sentence about waiting changes that each session has shown last.
+    waiting: Mutex<HashMap<String, String>>,
 }
 
 impl Conversations {
@@ -241,6 +260,11 @@ impl Conversations {
     /// Returns the sessions of all conversations that were opened in this process, including closed ones.
     pub(crate) fn ever_open(&self) -> HashSet<String> {
         self.ever_open.lock().clone()
+    }
+
+    /// Records the sentence about waiting changes that a session shows. Returns true if it is another one than before.
+    pub(crate) fn note_waiting(&self, session: &str, text: &str) -> bool {
+        self.waiting.lock().insert(session.to_owned(), text.to_owned()).is_none_or(|before| before != text)
     }
 
     /// All open conversations.

@@ -11,9 +11,12 @@ use super::call::{HistoryWanted, ListWanted, MAX_LIMIT, SessionAnswer};
 use crate::orchestrate::background::commands::{self, NO_TRANSCRIPT, with_child_session};
 use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::service::BackgroundService;
-use crate::present::{Clock, TRANSCRIPT_DELETED, list_report, log_report, refused_report};
+use crate::present::{
+    Clock, Mark, Report, ReportLine, TRANSCRIPT_DELETED, list_report, log_report, refused_report,
+};
 use crate::run::{RunOutcome, RunRecord};
 use crate::transcript::{TranscriptEntry, Wanted};
+use sanitizer::figures::counted;
 use sanitizer::{TruncateLimits, one_line, truncate};
 
 /// Longest first line of a task, in characters.
@@ -44,7 +47,15 @@ pub(super) async fn list(
     }
     let more = runs.len() - shown;
     let value = without_nulls(json!({ "sessions": described, "more": (more > 0).then_some(more) }));
-    SessionAnswer::new(value, list_report(&runs[..shown], more, false, clock))
+    if let (true, Some(minutes)) = (runs.is_empty(), wanted.active_minutes) {
+        let minutes = counted(usize::try_from(minutes).unwrap_or(usize::MAX), "minute");
+        let text = format!("no run of this session was active in the last {minutes}");
+        return SessionAnswer::new(
+            value,
+            Report::new("Runs: none").with(ReportLine::new(Mark::Info, "", text)),
+        );
+    }
+    SessionAnswer::new(value, list_report(&runs[..shown], more, Some(view.session()), clock))
 }
 
 pub(super) async fn history(

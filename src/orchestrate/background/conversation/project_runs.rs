@@ -1,0 +1,113 @@
+//! The runs that a person sees in a conversation: its own, and the ones of its project's other sessions whose work waits.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::view::ConversationView;
+use crate::orchestrate::background::run_store::{RunStore, sort_newest_first};
+use crate::orchestrate::background::service::BackgroundService;
+use crate::run::{RunOutcome, RunRecord, project_of, waiting_text};
+use worktree::{changes_in, changes_of};
+
+/// The maximum number of runs of other sessions. Changes that were not applied come before all others.
+const MAX_OTHERS: usize = 50;
+/// The agent of a run without a record.
+pub(crate) const UNKNOWN: &str = "unknown";
+
+impl BackgroundService {
+    /// Returns the conversation's runs, and the runs of its project's other sessions whose work waits for a person; newest
+    /// first. The ended ones have the state of their changes.
+    pub async fn runs_of_person(self: &Arc<Self>, view: &ConversationView) -> Vec<RunRecord> {
+        let mut runs = self.runs_with_changes(Some(view.session().to_owned())).await;
+        let session = view.session().to_owned();
+        let cwd = view.scope.cwd.clone();
+        let others = self.blocking(move |service| service.store.waiting_elsewhere(&session, &cwd)).await;
+        view.set_others(&others);
+        runs.extend(others);
+        sort_newest_first(&mut runs);
+        runs
+    }
+
+    /// Returns the runs of a session, or of all, newest first. The ended ones have the state of their changes.
+    pub async fn runs_with_changes(self: &Arc<Self>, session: Option<String>) -> Vec<RunRecord> {
+        let runs = self.runs(session).await;
+        self.blocking(move |service| service.store.with_changes(runs)).await
+    }
+
+    /// Shows in all views that a command may have changed the state of a run's changes.
+    pub(in crate::orchestrate::background) async fn note_changes(self: &Arc<Self>, view: &ConversationView) {
+        let _ = self.runs_of_person(view).await;
+        self.invalidate(false);
+    }
+
+    /// Returns a sentence about the changes that wait in the project of a conversation. `None` if there are none, or if
+    /// the conversation has already shown this sentence in this process.
+    pub(super) async fn waiting_notice(self: &Arc<Self>, view: &ConversationView) -> Option<String> {
+        let session = view.session().to_owned();
+        let cwd = view.scope.cwd.clone();
+        let text = self.blocking(move |service| {
+            let store = &service.store;
+            let agent_of = |id: &str| store.with_id(id).into_iter().next().map(|run| run.agent);
+            waiting_text(&store.agent_dir, &cwd, agent_of)
+        });
+        let text = text.await;
+        text.filter(|text| self.conversations.note_waiting(&session, text))
+    }
+}
+
+impl RunStore {
+    /// Adds the state of their changes to the ended runs.
+    pub(in crate::orchestrate::background) fn with_changes(
+        &self,
+        mut runs: Vec<RunRecord>,
+    ) -> Vec<RunRecord> {
+        for run in runs.iter_mut().filter(|run| !run.is_live()) {
+            run.changes_state = changes_of(&self.agent_dir, &run.run_id).map(|changes| changes.state);
+        }
+        runs
+    }
+
+    /// Returns the ended runs of other sessions in the project around `cwd` whose work waits for a person, newest first.
+    fn waiting_elsewhere(&self, session: &str, cwd: &Path) -> Vec<RunRecord> {
+        let root = project_of(cwd);
+        let mut projects: HashMap<PathBuf, PathBuf> = HashMap::new();
+        let mut is_here = |run: &RunRecord| {
+            let project = projects.entry(run.cwd.clone()).or_insert_with(|| project_of(&run.cwd));
+            *project == root
+        };
+        let mut runs = self.runs(None);
+        runs.retain(|run| run.session != session && !run.is_live() && is_here(run));
+        // The snapshots also know the runs that are too old for the lists, and the ones without a record.
+        for changes in changes_in(&self.agent_dir, &root) {
+            if runs.iter().any(|run| run.run_id == changes.id) {
+                continue;
+            }
+            let known = self.with_id(&changes.id);
+            if known.is_empty() {
+                runs.push(without_record(changes.id, changes.root));
+            }
+            runs.extend(known.into_iter().filter(|run| run.session != session && !run.is_live()));
+        }
+        let mut runs = self.with_changes(runs);
+        runs.retain(RunRecord::awaits_person);
+        sort_newest_first(&mut runs);
+        runs.sort_by_key(|run| !run.can_apply());
+        runs.truncate(MAX_OTHERS);
+        sort_newest_first(&mut runs);
+        runs
+    }
+}
+
+/// Returns a run of which only the snapshot is left: its record was removed, or a program without a conversation has
+/// started it. Its id is also its key.
+pub(crate) fn without_record(id: String, root: PathBuf) -> RunRecord {
+    RunRecord {
+        key: id.clone(),
+        run_id: id,
+        agent: UNKNOWN.to_owned(),
+        cwd: root,
+        outcome: Some(RunOutcome::Completed),
+        ..RunRecord::default()
+    }
+}
