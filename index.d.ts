@@ -504,6 +504,12 @@ export interface RunRecord {
   isInProcess: boolean
   /** True when a call waits for it, or has waited: it is listed until it ends, and kept so that it can be continued. */
   isForeground: boolean
+  /**
+   * The state of its changes, once it has ended: `unapplied`: on a branch or in a patch, `half_applied`: an apply was
+   * interrupted, `applied_only`: applied, and the branch was discarded, `in_place`: in the user's tree. Absent if it
+   * has none.
+   */
+  changesState?: "unapplied" | "half_applied" | "applied" | "applied_only" | "in_place" | "undone" | "discarded"
 }
 
 /** A change of a conversation's runs. A field is absent when there is nothing new for it. */
@@ -522,6 +528,8 @@ export interface BackgroundEvent {
   deliveries?: DeliveryMessage
   /** Sentences the user must see, such as that the store cannot be used. */
   notices?: Array<string>
+  /** The changes in the project that wait for the user, with a command. Once after the opening. */
+  waiting?: string
 }
 
 /**
@@ -1346,6 +1354,11 @@ export declare class BackgroundSession {
    * newest first. `all`: the runs of every conversation.
    */
   runs(all?: boolean | undefined | null): Promise<RunRecord[]>
+  /**
+   * Resolves with the runs that a person sees: those of `runs`, and at most 50 runs of other conversations
+   * in the same project whose work waits, because it can be applied, undone or continued. Newest first.
+   */
+  projectRuns(): Promise<RunRecord[]>
   /**
    * Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
    * `background`, `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the
@@ -2204,7 +2217,7 @@ export declare function paletteColors(): Array<string>
 /** The keys of an action of the panel. */
 export interface PanelKey {
   /** The action. */
-  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "again" | "keys" | "back" | "left"
+  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "discard" | "again" | "keys" | "back" | "left"
   /** The action of pi's that is the same: the keys that the user has chosen for it come first. */
   pi?: string
   /** The panel's own keys, as pi names keys. */
