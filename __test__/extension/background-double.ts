@@ -38,10 +38,11 @@ export function aRun(run: Partial<RunRecord> = {}): RunRecord {
 	};
 }
 
-/** The same run, over. */
+/** The same run, over. It can be continued. */
 export function endedRun(run: RunRecord, end: Partial<RunRecord> = {}): RunRecord {
 	const endedMs = (run.startedMs ?? run.createdMs) + 3_000;
-	return { ...run, state: "ended", status: "success", outcome: "completed", endedMs, ...end };
+	const files = { directory: "/runs/one", transcript: "/runs/one/session.jsonl" };
+	return { ...run, ...files, state: "ended", status: "success", outcome: "completed", endedMs, ...end };
 }
 
 type Entries = Transcript["entries"];
@@ -51,6 +52,8 @@ export class BackgroundDouble implements BackgroundSession {
 	/** The content of the store. */
 	stored: RunRecord[] = [];
 	others: RunRecord[] = [];
+	/** The runs of other sessions whose work waits. */
+	waiting: RunRecord[] = [];
 	commands: string[] = [];
 	transcripts = new Map<string, Entries>();
 	/** The number of entries handed out so far; tests count these instead of time. */
@@ -91,6 +94,10 @@ export class BackgroundDouble implements BackgroundSession {
 
 	async runs(all?: boolean | null): Promise<RunRecord[]> {
 		return all ? [...this.stored, ...this.others] : this.stored;
+	}
+
+	async projectRuns(): Promise<RunRecord[]> {
+		return [...(await this.runs()), ...this.waiting];
 	}
 
 	async command(line: string): Promise<CommandReport> {

@@ -173,7 +173,7 @@ describe("/subagents answer", () => {
 		for (const line of ["answer", "answer cleanup"])
 			await host.commands.get("subagents")?.handler(line, host.context());
 		const lines = host.entries.map(({ data }) => (data as { lines: { text: string }[] }).lines[0]?.text);
-		assert.deepEqual(lines, ["No sub-agent waits for an answer", "No sub-agent waits for an answer"]);
+		assert.deepEqual(lines, ["No sub-agent waits for an answer in this terminal", "No sub-agent waits for an answer in this terminal"]);
 	});
 });
 

@@ -450,14 +450,14 @@ describe("the card of an ended run", () => {
 		);
 	});
 
-	it("names the place of the changes, and the commands to apply or undo them", () => {
-		const last = (result: Partial<SingleResult>) => new Card().finish(ended(result)).lines(90).at(-2);
+	it("names the place of the changes, and the commands to see, apply or undo them", () => {
+		const last = (result: Partial<SingleResult>) => new Card().finish(ended(result)).lines(120).at(-2);
 		const changes = ["a.ts"];
 		const isolation = { branch: "subagent/0badcafe", commits: 1, files: 1, insertions: 1, deletions: 0 };
-		assert.equal(last({ changes, runId: "0badcafe" }), "  in your files: /subagents undo 0badcafe");
+		assert.equal(last({ changes, runId: "0badcafe" }), "  in your files: /subagents diff 0badcafe · /subagents undo 0badcafe");
 		assert.equal(
 			last({ changes, isolation, runId: "0badcafe" }),
-			"  on branch subagent/0badcafe, not in your files: /subagents apply 0badcafe",
+			"  on branch subagent/0badcafe, not in your files: /subagents diff 0badcafe · /subagents apply 0badcafe",
 		);
 		// No command can reach a run without an id, and a tree that was kept is named in a note.
 		const kept = { commits: 0, files: 0, insertions: 0, deletions: 0, keptTree: "/tmp/tree" };
@@ -465,6 +465,18 @@ describe("the card of an ended run", () => {
 			assert.equal(last(result), "  changed a.ts");
 		}
 		assert.doesNotMatch(last({ runId: "0badcafe" }) ?? "", /subagents/);
+	});
+
+	it("names the run and the command to continue it, if it has failed or was stopped", () => {
+		const resume = "to continue explorer: /subagents resume 0badcafe";
+		const drawn = (result: Partial<SingleResult>) =>
+			new Card().finish(ended({ runId: "0badcafe", sessionFile: "/s.jsonl", ...result })).lines(90);
+		for (const outcome of ["failed", "aborted", "idle_timeout", "hard_timeout", "budget", "killed"] as const) {
+			assert.ok(drawn({ outcome }).includes(`  ${resume}`), outcome);
+		}
+		for (const result of [{ outcome: "completed" }, { outcome: "failed", sessionFile: undefined }] as const) {
+			assert.doesNotMatch(drawn(result).join("\n"), /to continue/);
+		}
 	});
 
 	it("separates files that run code later", () => {

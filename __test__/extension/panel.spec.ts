@@ -118,16 +118,30 @@ describe("the list", () => {
 		assert.match(panel.text, /^ ● loader · .* · \$0\.02 · 41\.0%\/200k\n/);
 	});
 
-	it("names the key for the changes of an isolated run, once it has ended", async () => {
+	it("names the key for the changes of a run, if it has some", async () => {
 		const run = aRun({ label: "fix", isIsolated: true });
 		const { panel, background } = await open(run);
 		assert.doesNotMatch(panel.foot, /diff/);
-		background.now(endedRun(run));
-		await passing(200);
-		assert.match(panel.foot, /^enter open {2}r resume {2}d diff {2}/);
-		background.now(endedRun(run, { isIsolated: false }));
-		await passing(200);
-		assert.doesNotMatch(panel.foot, /diff/);
+		for (const changesState of ["unapplied", "applied", "in_place"] as const) {
+			background.now(endedRun(run, { changesState }));
+			await passing(200);
+			assert.match(panel.foot, /^enter open {2}r resume {2}d diff {2}/);
+		}
+		for (const changesState of [undefined, "undone", "discarded"] as const) {
+			background.now(endedRun(run, { changesState, transcript: undefined }));
+			await passing(200);
+			assert.match(panel.foot, /^enter open {2}i info {2}/, `nothing can be done: ${changesState}`);
+		}
+	});
+
+	it("has the runs of other sessions whose work waits, and says so", async () => {
+		const { panel, background } = await open();
+		background.waiting = [endedRun(aRun({ label: "fix", session: "another" }), { changesState: "unapplied" })];
+		await passing(12_000);
+		assert.match(panel.text, /✓ 1 fix .* not applied yet, another session/);
+		assert.match(panel.foot, /d diff/);
+		await panel.press("d");
+		assert.deepEqual(background.commands, [`diff ${background.waiting[0]?.key}`]);
 	});
 
 	it("keeps the chosen run while others appear and disappear", async () => {
@@ -165,7 +179,7 @@ describe("the list", () => {
 
 	it("explains how to begin without runs, and shows the problem if runs are unknown", async () => {
 		const { panel, background } = await open();
-		assert.match(panel.text, /No background runs in this session\.\n\n.*sessions_spawn/);
+		assert.match(panel.text, /No runs in this session, and no earlier work waits in this project\.\n\n.*sessions_spawn/);
 		background.runs = async () => {
 			throw new Error("the store is locked");
 		};
@@ -331,6 +345,51 @@ describe("keys with an effect", () => {
 		assert.equal(panel.dones, 1);
 	});
 
+	it("act on the changes in a diff, after a question, and show the outcome there and in the list", async () => {
+		const run = endedRun(aRun({ label: "fix" }), { changesState: "unapplied" });
+		const { panel, background } = await open(run);
+		background.answer = (line) => {
+			const states = { apply: "applied", "apply --abort": "unapplied", discard: "discarded" } as const;
+			const name = line.replace(` ${run.key}`, "").replace(" --yes", "");
+			if (name in states) background.stored = [{ ...run, changesState: states[name as keyof typeof states] }];
+			return report(`done: ${name}`);
+		};
+		await panel.press("d");
+		assert.match(panel.foot, /^a apply {2}x discard {2}\? keys/, "nothing is to be undone");
+		await panel.press("u", "a");
+		assert.equal(panel.foot, "a again applies “fix” to your files; any other key cancels");
+		await panel.press("n");
+		assert.deepEqual(background.commands, [`diff ${run.key}`], "the default is No");
+		await panel.press("a", "a");
+		assert.match(panel.text, /done: apply\n/);
+		assert.match(panel.foot, /^x discard {2}u undo {2}\? keys/);
+		await panel.press("u");
+		assert.equal(panel.foot, "u again undoes the apply of “fix”; any other key cancels");
+		await panel.press("u");
+		assert.match(panel.text, /done: apply --abort\n/);
+		await panel.press("x");
+		assert.equal(panel.foot, "x again deletes the only copy of “fix”; any other key cancels");
+		await panel.press("x");
+		assert.match(panel.text, /done: discard\n/);
+		assert.equal(panel.foot, "? keys  escape back");
+		const moved = ["diff", "apply", "apply --abort", "discard"].map((name) => `${name} ${run.key}`);
+		assert.deepEqual(background.commands, [...moved.slice(0, 3), `${moved[3]} --yes`]);
+		await panel.press("q");
+		assert.match(panel.text, /✓ 1 fix .* discarded/);
+		assert.doesNotMatch(panel.foot, /diff/);
+	});
+
+	it("undo the changes of a run that wrote to the user's files", async () => {
+		const run = endedRun(aRun({ label: "fix" }), { changesState: "in_place" });
+		const { panel, background } = await open(run);
+		await panel.press("d");
+		assert.match(panel.foot, /^u undo {2}\? keys/);
+		await panel.press("a", "x", "u");
+		assert.equal(panel.foot, "u again undoes “fix” in your files; any other key cancels");
+		await panel.press("u");
+		assert.deepEqual(background.commands, [`diff ${run.key}`, `undo ${run.key}`]);
+	});
+
 	it("are the user's own if pi lets them be chosen", async () => {
 		const { panel, background } = await open(aRun({ label: "two" }), aRun({ label: "one" }));
 		panel.bound.setUserBindings({
@@ -441,7 +500,7 @@ describe("a transcript", () => {
 		assert.doesNotMatch(panel.foot, /stop/);
 		await panel.press("s", "s", "m", "q");
 		assert.deepEqual(background.commands, []);
-		assert.match(panel.text, /No background runs/);
+		assert.match(panel.text, /No runs in this session/);
 	});
 });
 

@@ -201,7 +201,7 @@ for (const version of piVersions) {
 				// The other session has no runs, and no widget.
 				await tui.waitFor((screen) => isGone(screen) && !screen.includes("holder"));
 				await openPanel(tui);
-				await tui.waitFor(/No background runs in this session/);
+				await tui.waitFor(/No runs in this session/);
 				await tui.press("a");
 				await tui.waitFor(/all sessions[\s\S]*● 1 holder/);
 				await tui.press("Enter");

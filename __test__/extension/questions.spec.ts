@@ -377,7 +377,7 @@ describe("questions in pi's terminal", () => {
 
 	it("are opened by position, by the label or id of their run, or by its agent", async () => {
 		const open = (which: string) => questions.open(`answer ${which}`)?.problem;
-		assert.equal(open(""), "No sub-agent waits for an answer");
+		assert.equal(open(""), "No sub-agent waits for an answer in this terminal");
 		ask.ask(question("confirm", { title: "One?", runId: "99887766" }));
 		ask.ask(question("confirm", { title: "Two?", label: "cleanup", agent: "tester" }));
 		for (const [which, title] of [

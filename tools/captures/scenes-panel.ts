@@ -174,7 +174,7 @@ export const panelScenes: readonly Scene[] = [
 			async drive(screen) {
 				await screen.sees(/That is all|Good|Yes/);
 				await open(screen);
-				await screen.sees(/No background runs/);
+				await screen.sees(/No runs in this session/);
 				await screen.take("panel-empty");
 			},
 		}),

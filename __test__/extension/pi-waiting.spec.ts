@@ -1,0 +1,115 @@
+/** Work that waits for a person, in real pi: found in the next session, applied in the panel, and announced once. */
+
+import assert from "node:assert/strict";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { call, delegate, type ModelRequest, newestPi, onStage, say, startTui, type Tui } from "../support/pi.ts";
+import { allows } from "../support/warden.ts";
+
+const cannot = (["landlock", "mount-ns", "tools"] as const).every((ability) => allows(ability))
+	? false
+	: "this machine cannot confine writers";
+
+/** The sizes of the terminal. In the smaller one each line of these screens must fit, too. */
+const sizes = [
+	{ columns: 80, rows: 24 },
+	{ columns: 120, rows: 40 },
+];
+
+const write = ({ toolAnswers }: ModelRequest) =>
+	toolAnswers.length === 0
+		? [call("bash", { command: "echo two > a.txt; echo more >> README.md" })]
+		: [say("Two files.")];
+
+async function command(tui: Tui, line: string): Promise<void> {
+	await tui.typeCommand("subagents");
+	await tui.type(` ${line}`);
+	await tui.waitFor(`/subagents ${line}`);
+	await tui.press("Enter");
+}
+
+async function openPanel(tui: Tui): Promise<void> {
+	await tui.typeCommand("subagents");
+	await tui.press("Escape", "Enter");
+	await tui.waitFor("escape close");
+}
+
+for (const size of sizes) {
+	test(`the branch of a call is found in the next session of pi ${newestPi}: ${size.columns} columns`, {
+		skip: cannot,
+	}, async () => {
+		await onStage({ children: { write } }, async (stage) => {
+			stage.configure({ allowWrite: true });
+			const { cwd } = stage.world;
+			const prompt = delegate({ agent: "worker", task: "write them" });
+			let tui = await startTui(stage.world, { ...size, prompt });
+			const card = await tui.waitFor(/on branch subagent\/\w{8}[\s\S]*The child says/);
+			const id = /subagent\/(\w{8})/.exec(card)?.[1] ?? assert.fail(card);
+			assert.match(card, new RegExp(`/subagents diff ${id} ·\\s+/subagents apply ${id}`));
+			assert.doesNotMatch(card, /branch waits/, "nothing waited when pi started");
+			await tui.press("C-d");
+			await tui.ended();
+			await tui.close();
+
+			tui = await startTui(stage.world, size);
+			const waits = `1 branch waits: worker ${id} (2 files) · /subagents apply ${id}`;
+			await tui.waitFor(waits);
+			await command(tui, "list");
+			await tui.waitFor(/Runs: 1 ended[\s\S]*not applied yet[\s\S]*another\s+session/);
+			await tui.typeCommand("subagents");
+			await tui.type(" apply ");
+			await tui.waitFor(new RegExp(`→ ${id} `));
+			await tui.press("Escape", "C-u");
+
+			await openPanel(tui);
+			await tui.waitFor(/▸ ✓ 1 write them .* not applied yet, another/);
+			await tui.press("d");
+			await tui.waitFor(/Changes of [\s\S]*\n a apply {2}x discard {2}/);
+			await tui.press("a");
+			await tui.waitFor("a again applies “write them” to your files; any other key cancels");
+			await tui.press("n");
+			await tui.waitFor(/\n a apply {2}x discard {2}/);
+			assert.ok(!existsSync(join(cwd, "a.txt")), "the default is No");
+			await tui.press("a", "a");
+			await tui.waitFor(/✓ applied [\s\S]*\n x discard {2}u undo {2}/);
+			assert.equal(readFileSync(join(cwd, "a.txt"), "utf8"), "two\n");
+			await tui.press("Escape");
+			await tui.waitFor(/▸ ✓ 1 write them .* applied, another/);
+			await tui.press("q");
+
+			// The same facts, in a session that has begun no run.
+			await command(tui, "apply last");
+			await tui.waitFor("was applied already");
+			await command(tui, "apply --abort");
+			await tui.waitFor("undid the apply of");
+			await command(tui, "diff last");
+			await tui.waitFor(`apply: /subagents apply ${id} · discard: /subagents discard ${id}`);
+			const before = (await tui.scrollback()).split(waits).length;
+			await command(tui, "doctor");
+			await tui.waitFor((screen) => screen.replace(/\s+/g, " ").includes(waits.replace(/\s+/g, " ")));
+			assert.equal(before, 2, "the notice has appeared once");
+			await tui.close();
+		});
+	});
+}
+
+test(`the card of a stopped call of pi ${newestPi} names the run and the command that continues it`, async () => {
+	await onStage({}, async (stage) => {
+		const tui = await startTui(stage.world, { columns: 80, rows: 24, prompt: delegate({ agent: "explorer", task: "hang" }) });
+		await tui.waitFor("I begin.");
+		await tui.press("Escape");
+		await tui.waitFor(/to continue explorer: \/subagents resume \w{8}/);
+		await tui.press("C-d");
+		await tui.ended();
+		await tui.close();
+		// Nothing is to be applied, but the run can be resumed.
+		const next = await startTui(stage.world, { columns: 80, rows: 24 });
+		await next.waitFor("scripted-model");
+		await command(next, "list");
+		await next.waitFor(/Runs: 1 ended[\s\S]*aborted/);
+		assert.doesNotMatch(await next.screen(), /waits/);
+		await next.close();
+	});
+});
