@@ -231,7 +231,13 @@ describe("the message", () => {
 			...["✗ find it · explorer · 12s · failed", "  401: no key", usage, ""],
 			...["⚠ find it · explorer · 12s · stopped", usage, ""],
 			...["⚠ find it · explorer · 12s · over budget", usage, ""],
-			...["⚠ find it · explorer · 12s · interrupted", "  So far.", "  `/subagents resume 4d` continues it", usage],
+			...[
+				"⚠ find it · explorer · 12s · interrupted",
+				"  last said:",
+				"  So far.",
+				"  `/subagents resume 4d` continues it",
+				usage,
+			],
 		]);
 		const heads = (["error", "timeout", "unknown"] as const).map((status) => {
 			return lines([{ ...backgroundRun("6f"), ...ended, status }])[0];

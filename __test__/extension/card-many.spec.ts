@@ -396,7 +396,7 @@ describe("the card of ended tasks", () => {
 		const lines = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results: stopped, error }, "", true).lines();
 		assert.equal(lines[0], "⚠ subagent parallel · 0 of 2 completed");
 		assert.match(lines[1] ?? "", /⚠ explorer {2}3\.2s {2}over budget · `budget\.maxTurns` rea/);
-		assert.match(lines[2] ?? "", /⚠ reviewer {2}3\.2s {2}stopped · 3 turns/);
+		assert.match(lines[2] ?? "", /⚠ reviewer {2}3\.2s {2}stopped · Answer 2\./);
 		assert.match(lines[3] ?? "", /^ {2}1 over budget · 1 stopped · 6 turns/);
 	});
 
@@ -422,7 +422,7 @@ describe("the card of ended tasks", () => {
 			"      no no no no no no no no no no no no no no no no no no…",
 			"  ✗ reviewer  3.2s  killed · 3 turns · $0.02",
 			"      `limits.memoryBytes` reached: 2.1 of 2.0 GB",
-			"  ⚠ tester          stopped before it started · cancelled b…",
+			"  ⚠ tester          stopped before it started · Answer 3.",
 			"  2 failed · 1 stopped · 6 turns · ↑24.8k ↓1.9k R80.4k",
 			"  $0.05 · fake/big · ctrl+o to expand",
 		]);

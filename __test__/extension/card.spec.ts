@@ -57,6 +57,7 @@ describe("the card of a run under way", () => {
 			"  Reading.",
 			"  The merge happens in tighten.",
 			"  2 turns · ↑12.4k ↓932 R40.2k · $0.02 · fake/big",
+			"  esc stop",
 		]);
 	});
 
@@ -92,10 +93,11 @@ describe("the card of a run under way", () => {
 		card.expanded = true;
 		const lines = card.update(details, "word\n\n".repeat(40)).lines();
 		assert.equal(lines[0], "● subagent explorer");
-		assert.ok(lines.includes("  … 28 more lines of the task"));
-		assert.ok(lines.includes("  … 40 earlier calls"));
-		assert.equal(lines.at(-1), "  12s · 2 turns · ↑12.4k ↓932 R40.2k · $0.02 · fake/big");
-		assert.equal(lines.length, 1 + 13 + 21 + 8 + 1);
+		assert.ok(lines.includes("  … 29 more lines of the task"));
+		assert.ok(lines.includes("  … 41 earlier calls"));
+		assert.equal(lines.at(-2), "  12s · 2 turns · ↑12.4k ↓932 R40.2k · $0.02 · fake/big");
+		assert.equal(lines.at(-1), "  esc stop");
+		assert.equal(lines.length, 1 + 12 + 20 + 7 + 1 + 1);
 		assert.equal(card.finish(ended({})).lines()[0], "✓ subagent explorer · 3.2s");
 	});
 

@@ -26,7 +26,8 @@ export class Card {
 	redraws = 0;
 	/** True if pi has dropped the card: it asks for a redraw that never happens. */
 	isDropped = false;
-	keyText: (() => string) | undefined = () => "ctrl+o";
+	keyText: ((binding?: string) => string) | undefined = (binding) =>
+		binding === "app.interrupt" ? "escape" : "ctrl+o";
 	args: unknown;
 	questions: Asked[] = [];
 	/** The key that moves the call to the background, and what commands have done with its changes. */

@@ -48,7 +48,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
 			if (opened) return;
 			const report = await answerOf(pi, context, session, line || WITHOUT_PANEL);
-			deliver(pi, context, report);
+			if (context.mode !== "tui" || !report.isOnCard) deliver(pi, context, report);
 			if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, answer, report.watch);
 			if (!context.hasUI) await drain(context);
 		},
@@ -87,7 +87,7 @@ async function answerOf(
 	context: ExtensionContext,
 	{ background, questions }: Session,
 	line: string,
-): Promise<Report & Pick<CommandReport, "watch">> {
+): Promise<Report & Pick<CommandReport, "watch" | "isOnCard">> {
 	const answer = background.session?.command(line, hostCallbacks(context, questions), placeOptions(pi, context));
 	const failed = (error: unknown) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
 	return (await answer?.catch(failed)) ?? notOpen();

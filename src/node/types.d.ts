@@ -765,6 +765,8 @@ export interface CommandReport {
   exact?: ExactReport
   /** `RunRecord.key` of a run to show at work, after `run --wait`. */
   watch?: string
+  /** True if the card of a call says it, too. A host that draws cards does not show the report. Absent otherwise. */
+  isOnCard?: boolean
 }
 
 /** One line of a report. */

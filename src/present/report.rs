@@ -161,6 +161,9 @@ pub struct Report {
     /// The key of a run that the person who asked wants to see at work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<String>,
+    /// True if the card of a call on the same screen says it, too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_on_card: bool,
 }
 
 impl Report {

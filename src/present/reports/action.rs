@@ -48,7 +48,8 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
             ),
         ),
     };
-    Report::sentence(mark, text)
+    let is_on_card = done == ActionOutcome::Stopped && run.is_foreground;
+    Report { is_on_card, ..Report::sentence(mark, text) }
 }
 
 /// Reports the restored files of an undo.
@@ -246,6 +247,19 @@ pub fn refused_report(run: &RunRecord, done: &str, reason: &str) -> Report {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_stop_of_a_run_with_a_card_is_already_on_the_screen() {
+        let background = RunRecord { run_id: "1a2b".to_owned(), ..RunRecord::default() };
+        let foreground = RunRecord { is_foreground: true, ..background.clone() };
+        for (run, done, is_on_card) in [
+            (&foreground, ActionOutcome::Stopped, true),
+            (&foreground, ActionOutcome::Stopping, false),
+            (&background, ActionOutcome::Stopped, false),
+        ] {
+            assert_eq!(action_report(run, done).is_on_card, is_on_card, "{done:?}");
+        }
+    }
 
     #[test]
     fn an_undo_names_the_files_that_stay_and_the_versions_that_were_kept() {

@@ -1,0 +1,74 @@
+/** The facts on the cards of real pi: a worker that could not write, and a branch that was applied. */
+
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { test } from "node:test";
+
+import { call, delegate, type ModelRequest, newestPi, onStage, say, startTui } from "../support/pi.ts";
+import { allows } from "../support/warden.ts";
+
+const version = newestPi;
+const cannot = (["landlock", "mount-ns", "tools"] as const).every((ability) => allows(ability))
+	? false
+	: "this machine cannot confine writers";
+
+/** A child that calls `write`, and then says that it has written. */
+const add = ({ toolAnswers }: ModelRequest) =>
+	toolAnswers.length === 0 ? [call("write", { path: "retry.js", content: "retry();" })] : [say("I added retry.js.")];
+
+test("the card of a worker that could not write says so in place of a success", async () => {
+	await onStage({ version, children: { add } }, async (stage) => {
+		stage.world.writeAgentDir("agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.\n");
+		const tui = await startTui(stage.world, {
+			columns: 80,
+			rows: 24,
+			prompt: delegate({ agent: "writer", task: "add it" }),
+		});
+		const screen = await tui.waitFor("The child says:");
+		const fact = "changed nothing: allowWrite is off (docs/writing.md)";
+		assert.ok(/^ ⚠ subagent writer · \S+s\n {3}add it\n/m.test(screen), screen);
+		assert.ok(screen.indexOf(fact) > 0 && screen.indexOf(fact) < screen.indexOf("I added retry.js."), screen);
+		assert.doesNotMatch(screen, /✓ subagent/);
+		await tui.press("C-o");
+		await tui.waitFor(/^ {3}✗ write retry\.js$/m);
+		await tui.type("/subagents list");
+		await tui.press("Enter");
+		await tui.waitFor(/⚠ .*changed nothing/);
+		await tui.close();
+	});
+});
+
+test("a card offers no command that was carried out, also in the next pi", { skip: cannot }, async () => {
+	await onStage({ version, children: { add } }, async (stage) => {
+		const { cwd } = stage.world;
+		writeFileSync(join(cwd, "kept.txt"), "one\n");
+		for (const args of [
+			["add", "kept.txt"],
+			["-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-qm", "first"],
+		])
+			execFileSync("git", args, { cwd });
+		const agent = "---\nname: writer\ntools: read, write\nisolation: private\n---\nWrite.\n";
+		stage.world.writeAgentDir("agents/writer.md", agent);
+		stage.configure({ allowWrite: true });
+		const tui = await startTui(stage.world, { prompt: delegate({ agent: "writer", task: "add it" }) });
+		const offer = /on branch (\S+), not in your files: (\/subagents apply \w{8})/;
+		const [, branch = "", command = ""] = offer.exec(await tui.waitFor(offer)) ?? [];
+		await tui.waitFor("The child says:");
+		const settled = async (line: string, end: string) => {
+			await tui.type(`${line} `);
+			await tui.press("Enter");
+			return await tui.waitFor((screen) => screen.includes(`on branch ${branch}: ${end}`) && !offer.test(screen));
+		};
+		await settled(command, "applied");
+		await tui.type(`${command.replace("apply", "apply --abort")} `);
+		await tui.press("Enter");
+		await tui.waitFor(offer);
+		await settled(command.replace(/apply (\w+)/, "discard $1 --yes"), "discarded");
+		await tui.close();
+		const next = await startTui(stage.world, { args: ["--continue"] });
+		await next.waitFor((screen) => screen.includes(`on branch ${branch}: discarded`) && !offer.test(screen));
+		await next.close();
+	});
+});
