@@ -163,4 +163,10 @@ describe("the other functions", () => {
 			}
 		});
 	}
+
+	it("read a time in milliseconds, which is above 32 bits", () => {
+		const retry = { attempt: 1, atMs: Date.now() + 5_000 };
+		assert.equal(addon.stateLabel({ state: "retrying", retry }).mark, "retrying");
+		assert.throws(() => addon.stateLabel({ state: "retrying", retry: { ...retry, atMs: 0.5 } }), /integer|i64/);
+	});
 });
