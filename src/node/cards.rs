@@ -4,7 +4,7 @@
 use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
-use super::drawing::{Palette, drawn};
+use super::drawing::{Palette, drawn, extent};
 use crate::present::cards;
 
 /// The requested size of a card.
@@ -20,7 +20,7 @@ pub struct CardExtent {
 
 impl From<CardExtent> for cards::Extent {
     fn from(CardExtent { is_expanded, rows, now_ms }: CardExtent) -> Self {
-        Self { is_expanded, rows: rows.map(|rows| rows as usize), now_ms }
+        Self { is_expanded, rows: rows.map(extent), now_ms }
     }
 }
 
