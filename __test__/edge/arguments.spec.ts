@@ -170,6 +170,18 @@ describe("the other functions", () => {
 		assert.throws(() => addon.stateLabel({ state: "retrying", retry: { ...retry, atMs: 0.5 } }), /integer|i64/);
 	});
 
+	it("skip a taken name of an unknown kind", () => {
+		const takenNames = [
+			{ kind: "tool", name: "subagent", path: "/a.ts" },
+			{ kind: "theme", name: "subagent" },
+		];
+		const notices = addon.takenNameNotices as Loose;
+		assert.deepEqual(
+			notices({ cwd: process.cwd(), takenNames }),
+			notices({ cwd: process.cwd(), takenNames: takenNames.slice(0, 1) }),
+		);
+	});
+
 	it("draw in any width and height, and end no host", () => {
 		const palette = new addon.Palette("{}");
 		const keys = { up: "u", down: "d", pageUp: "p", pageDown: "n", end: "e", confirm: "c", cancel: "x" };

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use napi::bindgen_prelude::FromNapiValue;
 use napi::sys;
 use napi_derive::napi;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::background::host_process::host_process;
@@ -24,6 +25,28 @@ use crate::run::{
 };
 use agents::Tool;
 use supervisor::Cancel;
+
+/// An entry of `takenNames`. Entries of a kind that this version does not know are skipped.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum NameEntry {
+    /// An entry of a known kind.
+    Known(TakenName),
+    /// Any other entry with a kind.
+    Unknown {
+        /// The kind.
+        #[serde(rename = "kind")]
+        _kind: String,
+    },
+}
+
+fn known_names(entries: Vec<NameEntry>) -> Vec<TakenName> {
+    let known = |entry| match entry {
+        NameEntry::Known(name) => Some(name),
+        NameEntry::Unknown { .. } => None,
+    };
+    entries.into_iter().filter_map(known).collect()
+}
 
 /// A directory and the pi around it: what every call has.
 #[napi(object, object_to_js = false)]
@@ -73,7 +96,7 @@ pub struct SurfaceOptions {
     /// The names of this package that the hosting pi gives to something else; `doctor` names them.
     /// @default []
     #[napi(ts_type = "Array<TakenName>")]
-    pub taken_names: Option<Parsed<Vec<TakenName>>>,
+    pub taken_names: Option<Parsed<Vec<NameEntry>>>,
     /// The skills of the hosting pi. Absent: unknown, and agents that name skills get none.
     #[napi(ts_type = "Array<HostSkill>")]
     pub skills: Option<Parsed<Vec<HostSkill>>>,
@@ -338,7 +361,7 @@ impl SurfaceOptions {
             extensions,
             only_named_extensions: self.only_named_extensions.unwrap_or_default(),
             session_keys: self.session_keys.map(|Parsed(keys)| keys).unwrap_or_default(),
-            taken_names: self.taken_names.map(|Parsed(names)| names).unwrap_or_default(),
+            taken_names: self.taken_names.map(|Parsed(entries)| known_names(entries)).unwrap_or_default(),
             skills: self.skills.map(|Parsed(skills)| skills),
         };
         (cwd, context_now(self.agent_dir, self.env, self.config, self.pi_command, host))
