@@ -163,4 +163,40 @@ describe("the other functions", () => {
 			}
 		});
 	}
+
+	it("read a time in milliseconds, which is above 32 bits", () => {
+		const retry = { attempt: 1, atMs: Date.now() + 5_000 };
+		assert.equal(addon.stateLabel({ state: "retrying", retry }).mark, "retrying");
+		assert.throws(() => addon.stateLabel({ state: "retrying", retry: { ...retry, atMs: 0.5 } }), /integer|i64/);
+	});
+
+	it("skip a taken name of an unknown kind", () => {
+		const takenNames = [
+			{ kind: "tool", name: "subagent", path: "/a.ts" },
+			{ kind: "theme", name: "subagent" },
+		];
+		const notices = addon.takenNameNotices as Loose;
+		assert.deepEqual(
+			notices({ cwd: process.cwd(), takenNames }),
+			notices({ cwd: process.cwd(), takenNames: takenNames.slice(0, 1) }),
+		);
+	});
+
+	it("draw in any width and height, and end no host", () => {
+		const palette = new addon.Palette("{}");
+		const keys = { up: "u", down: "d", pageUp: "p", pageDown: "n", end: "e", confirm: "c", cancel: "x" };
+		const question = new addon.QuestionScreen("explorer asks", "Run it?", "rm -rf build", ["No", "Yes"]);
+		const panel = new addon.Panel(true);
+		const card = new addon.CallCard("subagent");
+		card.ask(JSON.stringify({ agent: "explorer", task: "Find the loader." }));
+		for (const size of [-1, 0, 1]) {
+			const extent = { isExpanded: true, rows: size, nowMs: Date.now() };
+			assert.ok(question.draw(palette, size, size, keys).length > 0);
+			assert.ok(panel.draw(palette, size, { rows: size, theme: 1, keys: [], nowMs: Date.now() }).length > 0);
+			assert.ok(card.head(palette, size, extent).length > 0);
+			assert.ok(addon.drawText(palette, size, "dim", "A text").length > 0);
+			assert.ok(addon.drawQuestionLine(palette, size, "Remove it?", "alt+a").length > 0);
+			assert.deepEqual(addon.drawWidget(palette, size, "[]", "[]", size), []);
+		}
+	});
 });

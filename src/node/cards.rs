@@ -4,7 +4,7 @@
 use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
-use super::drawing::{Palette, drawn};
+use super::drawing::{Palette, drawn, extent};
 use crate::present::cards;
 
 /// The requested size of a card.
@@ -26,7 +26,7 @@ impl From<CardExtent> for cards::Extent {
     fn from(CardExtent { is_expanded, rows, now_ms, stop_key, background_key }: CardExtent) -> Self {
         Self {
             is_expanded,
-            rows: rows.map(|rows| rows as usize),
+            rows: rows.map(extent),
             now_ms,
             stop_key: stop_key.unwrap_or_default(),
             background_key: background_key.unwrap_or_default(),

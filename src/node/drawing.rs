@@ -5,6 +5,9 @@ use napi_derive::napi;
 
 use crate::present::paint::{self, Page, Theme};
 
+/// The largest size of a screen. JavaScript's -1 arrives as 4,294,967,295, and a line of so many columns would end the process.
+const MAX_EXTENT: u32 = 10_000;
+
 /// Lays out Markdown in a width.
 type Markdown = FnArgs<(String, u32)>;
 
@@ -90,7 +93,12 @@ pub fn draw_text(env: Env, palette: &Palette, width: u32, color: String, text: S
 
 /// Draws with a palette in a width.
 pub(super) fn drawn(env: Env, palette: &Palette, width: u32, draw: impl FnOnce(&mut Page)) -> Vec<String> {
-    palette.with_theme(env, |theme| Page::draw(theme, width as usize, draw))
+    palette.with_theme(env, |theme| Page::draw(theme, extent(width), draw))
+}
+
+/// Returns columns or rows, at most [`MAX_EXTENT`].
+pub(super) fn extent(size: u32) -> usize {
+    size.min(MAX_EXTENT) as usize
 }
 
 fn small(columns: usize) -> u32 {

@@ -15,6 +15,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+/// The largest integer up to which a number of JavaScript is exact: 2^53.
+const MAX_INTEGER: f64 = 9_007_199_254_740_992.0;
+
 /// A value for JavaScript. It is written on the thread that makes it.
 pub struct Json(String);
 
@@ -32,14 +35,18 @@ impl ToNapiValue for Json {
     }
 }
 
-/// A value from JavaScript. A field that is `undefined` or `null` counts as absent.
+/// A value from JavaScript. A field that is `undefined` or `null` counts as absent, and a whole number is an integer.
 pub struct Parsed<T>(pub(super) T);
 
 impl<T: DeserializeOwned> FromNapiValue for Parsed<T> {
     unsafe fn from_napi_value(env: sys::napi_env, value: sys::napi_value) -> napi::Result<Self> {
         // SAFETY: the caller promises that both are valid.
-        let value = unsafe { Value::from_napi_value(env, value)? };
-        let parsed = serde_json::from_value(without_nulls(value));
+        let mut value = unsafe { Value::from_napi_value(env, value)? };
+        for_all(&mut value, &|value| {
+            remove_nulls(value);
+            make_integer(value);
+        });
+        let parsed = serde_json::from_value(value);
         parsed.map(Self).map_err(|error| napi::Error::new(Status::InvalidArg, error.to_string()))
     }
 }
@@ -58,17 +65,33 @@ impl<T: DeserializeOwned> ValidateNapiValue for Parsed<T> {}
 
 /// Leaves out the fields that have no value.
 pub(super) fn without_nulls(mut value: Value) -> Value {
-    remove_nulls(&mut value);
+    for_all(&mut value, &remove_nulls);
     value
 }
 
-fn remove_nulls(value: &mut Value) {
+/// Applies a change to a value and to all values in it.
+fn for_all(value: &mut Value, change: &impl Fn(&mut Value)) {
+    change(value);
     match value {
-        Value::Object(fields) => {
-            fields.retain(|_, field| !field.is_null());
-            fields.values_mut().for_each(remove_nulls);
-        }
-        Value::Array(items) => items.iter_mut().for_each(remove_nulls),
+        Value::Object(fields) => fields.values_mut().for_each(|field| for_all(field, change)),
+        Value::Array(items) => items.iter_mut().for_each(|item| for_all(item, change)),
         _ => {}
+    }
+}
+
+fn remove_nulls(value: &mut Value) {
+    if let Value::Object(fields) = value {
+        fields.retain(|_, field| !field.is_null());
+    }
+}
+
+/// Makes a whole number an integer. napi gives every number above `u32::MAX` as a float, such as a time in milliseconds.
+fn make_integer(value: &mut Value) {
+    let whole = value.as_f64().filter(|_| value.is_f64());
+    let whole = whole.filter(|number| number.fract() == 0.0 && number.abs() <= MAX_INTEGER);
+    if let Some(whole) = whole {
+        #[expect(clippy::cast_possible_truncation, reason = "it is whole, and no larger than MAX_INTEGER")]
+        let whole = whole as i64;
+        *value = whole.into();
     }
 }

@@ -13,6 +13,7 @@ use std::time::Duration;
 use napi::bindgen_prelude::FromNapiValue;
 use napi::sys;
 use napi_derive::napi;
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::background::host_process::host_process;
@@ -27,6 +28,28 @@ use crate::run::{
 use agents::Tool;
 use agents::config::Budget;
 use supervisor::Cancel;
+
+/// An entry of `takenNames`. Entries of a kind that this version does not know are skipped.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub enum NameEntry {
+    /// An entry of a known kind.
+    Known(TakenName),
+    /// Any other entry with a kind.
+    Unknown {
+        /// The kind.
+        #[serde(rename = "kind")]
+        _kind: String,
+    },
+}
+
+fn known_names(entries: Vec<NameEntry>) -> Vec<TakenName> {
+    let known = |entry| match entry {
+        NameEntry::Known(name) => Some(name),
+        NameEntry::Unknown { .. } => None,
+    };
+    entries.into_iter().filter_map(known).collect()
+}
 
 /// A directory and the pi around it: what every call has.
 #[napi(object, object_to_js = false)]
@@ -76,7 +99,7 @@ pub struct SurfaceOptions {
     /// The names of this package that the hosting pi gives to something else; `doctor` names them.
     /// @default []
     #[napi(ts_type = "Array<TakenName>")]
-    pub taken_names: Option<Parsed<Vec<TakenName>>>,
+    pub taken_names: Option<Parsed<Vec<NameEntry>>>,
     /// The texts of the agents that the program defines itself, in the form of agent files. They win over files.
     /// @default []
     pub agents: Option<Vec<String>>,
@@ -361,7 +384,7 @@ impl SurfaceOptions {
             extensions,
             only_named_extensions: self.only_named_extensions.unwrap_or_default(),
             session_keys: self.session_keys.map(|Parsed(keys)| keys).unwrap_or_default(),
-            taken_names: self.taken_names.map(|Parsed(names)| names).unwrap_or_default(),
+            taken_names: self.taken_names.map(|Parsed(entries)| known_names(entries)).unwrap_or_default(),
             skills: self.skills.map(|Parsed(skills)| skills),
             agents: self.agents.unwrap_or_default(),
             account: self.account,

@@ -3,7 +3,7 @@
 use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
-use super::drawing::{Palette, drawn};
+use super::drawing::{Palette, drawn, extent};
 use crate::present::panel::{self, KeyNames, PanelAction};
 use crate::present::{now_ms, runs};
 
@@ -139,8 +139,8 @@ impl Panel {
     #[napi(catch_unwind)]
     pub fn draw(&mut self, env: Env, palette: &Palette, width: u32, view: PanelView) -> Vec<String> {
         let PanelView { rows, theme: version, keys, now_ms } = view;
-        let view = panel::PanelView { rows: rows as usize, theme: version, keys: KeyNames(&keys), now_ms };
-        palette.with_theme(env, |theme| self.0.draw(theme, width as usize, view))
+        let view = panel::PanelView { rows: extent(rows), theme: version, keys: KeyNames(&keys), now_ms };
+        palette.with_theme(env, |theme| self.0.draw(theme, extent(width), view))
     }
 }
 
@@ -199,5 +199,5 @@ pub fn draw_widget(
     now: Option<i64>,
 ) -> Vec<String> {
     let now = now.unwrap_or_else(now_ms);
-    drawn(env, palette, width, |page| runs::draw_widget(page, &live, &unread, max_rows as usize, now))
+    drawn(env, palette, width, |page| runs::draw_widget(page, &live, &unread, extent(max_rows), now))
 }

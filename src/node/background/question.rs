@@ -3,7 +3,7 @@
 use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
-use crate::node::drawing::{Palette, drawn};
+use crate::node::drawing::{Palette, drawn, extent};
 use crate::orchestrate::background::commands::{self, AskingRun};
 use crate::present;
 
@@ -132,7 +132,7 @@ impl QuestionScreen {
     ) -> Vec<String> {
         let QuestionKeyNames { up, down, page_up, page_down, end, confirm, cancel } = keys;
         let keys = present::QuestionKeyNames { up, down, page_up, page_down, end, confirm, cancel };
-        self.0.draw(&palette.styles, width as usize, rows as usize, &keys, input.as_deref())
+        self.0.draw(&palette.styles, extent(width), extent(rows), &keys, input.as_deref())
     }
 }
 

@@ -60,6 +60,8 @@ enum Content {
         command: String,
         /// The key of the run whose changes it shows or has moved.
         changes_of: Option<String>,
+        /// The drawn lines, with their theme and width. A report can be long, and each key draws the screen.
+        drawn: Option<(u32, usize, Vec<String>)>,
     },
 }
 
@@ -88,7 +90,12 @@ impl ReportView {
         let title = answer.title.clone();
         let top = if starts_at_end { usize::MAX } else { 0 };
         let lines = answer.into_lines();
-        Self { title, content: Content::Report { lines, command, changes_of }, top, ..Self::keys() }
+        Self {
+            title,
+            content: Content::Report { lines, command, changes_of, drawn: None },
+            top,
+            ..Self::keys()
+        }
     }
 
     /// Returns the key of the run whose changes it shows or has moved.
@@ -110,8 +117,9 @@ impl ReportView {
     /// Shows a newer report in the same place.
     pub(super) fn replace(&mut self, answer: Answer) {
         self.title.clone_from(&answer.title);
-        if let Content::Report { lines, .. } = &mut self.content {
+        if let Content::Report { lines, drawn, .. } = &mut self.content {
             *lines = answer.into_lines();
+            *drawn = None;
         }
     }
 
@@ -132,15 +140,25 @@ impl ReportView {
     }
 
     /// Returns at most `rows` lines.
-    pub(super) fn draw(&mut self, theme: Theme, width: usize, rows: usize, keys: KeyNames) -> Vec<String> {
-        let mut lines = Page::draw(theme, width, |page| match &self.content {
-            Content::Keys => keys.draw(page),
-            Content::Report { lines, .. } => draw_lines(page, lines),
-        });
+    pub(super) fn draw(
+        &mut self,
+        theme: Theme,
+        version: u32,
+        width: usize,
+        rows: usize,
+        keys: KeyNames,
+    ) -> Vec<String> {
+        let all = match &mut self.content {
+            Content::Keys => &Page::draw(theme, width, |page| keys.draw(page)),
+            Content::Report { lines, drawn, .. } => {
+                drawn.take_if(|(of, columns, _)| (*of, *columns) != (version, width));
+                let draw = || (version, width, Page::draw(theme, width, |page| draw_lines(page, lines)));
+                &drawn.get_or_insert_with(draw).2
+            }
+        };
         self.height = rows;
-        self.is_long = lines.len() > rows;
-        self.top = self.top.min(lines.len().saturating_sub(rows));
-        lines.drain(..self.top);
-        lines
+        self.is_long = all.len() > rows;
+        self.top = self.top.min(all.len().saturating_sub(rows));
+        all[self.top..].iter().take(rows).cloned().collect()
     }
 }

@@ -406,7 +406,7 @@ impl Panel {
                 let title = Span::new("toolTitle", &view.title).bold();
                 (
                     Page::draw(theme, width, |page| page.spans(vec![title])),
-                    view.draw(theme, width, room, keys),
+                    view.draw(theme, version, width, room, keys),
                 )
             }
         };
