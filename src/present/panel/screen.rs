@@ -211,7 +211,8 @@ impl Panel {
             }
             Some(Pending::Report { name, line }) => {
                 self.is_asking = false;
-                let view = ReportView::new(Answer::read(name, answer), line, name == "log");
+                let starts_at_end = matches!(name, "log" | "info");
+                let view = ReportView::new(Answer::read(name, answer), line, starts_at_end);
                 self.open(View::Report(view));
             }
             Some(Pending::Again { line }) => {

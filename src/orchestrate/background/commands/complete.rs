@@ -3,12 +3,15 @@
 use serde::Serialize;
 
 use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
-use crate::present::{agent_and_label, state};
+use crate::present::{PATHS, agent_and_label, state};
 use crate::run::RunRecord;
 use sanitizer::one_line;
 
 /// The maximum number of completions offered.
 const MAX_OFFERED: usize = 20;
+
+/// The flag of `info`.
+const PATHS_FLAG: (&str, &str) = (PATHS, "its paths and keys");
 
 /// One completion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,6 +58,20 @@ pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -
         }
         ("apply", Some((flag @ (ABORT | WITH_FLAGGED), more))) => {
             runs_of(&format!("{name} {flag}"), more.trim_start(), runs.iter().filter(|run| !run.is_live()))
+        }
+        ("info", None) if rest.starts_with('-') => keywords(name, "", rest, &[PATHS_FLAG]),
+        ("info", Some((flag, more))) if flag == PATHS => {
+            runs_of(&format!("{name} {flag}"), more.trim_start(), runs.iter())
+        }
+        ("info", Some((run, more))) => {
+            keywords(&format!("{name} {run}"), "", more.trim_start(), &[PATHS_FLAG])
+        }
+        ("agents", None) => {
+            // The name is all: Enter shows the agent.
+            let mut offered = agents_of(name, rest, agents);
+            offered.retain(|agent| agent.label != rest);
+            offered.iter_mut().for_each(|agent| agent.value.truncate(agent.value.trim_end().len()));
+            offered
         }
         ("info" | "log" | "send", None) => runs_of(name, rest, runs.iter()),
         _ => Vec::new(),
