@@ -136,17 +136,51 @@ async fn each_value_names_its_source() {
     "#);
 }
 
-#[tokio::test]
-async fn default_values_are_listed_once_for_all_agents() {
-    let scene = scene(&json!({ "idleTimeoutMs": 60000 }));
-    let report = pi_subagent_native::present::agents_report(&listing(&scene).await).plain();
-    assert_eq!(report.matches("maxCost none").count(), 1, "{report}");
-    assert!(report.contains("otherwise"), "{report}");
-    assert!(report.contains("`idleTimeoutMs`: idleTimeoutMs 1m00s"), "{report}");
+/// Returns the details of an agent, as `/subagents agents NAME` shows them.
+fn details(listing: &Listing, name: &str) -> String {
+    pi_subagent_native::present::agent_report(&Ok(name.to_owned()), listing).plain()
 }
 
 #[tokio::test]
-async fn a_list_of_agents_begins_with_the_reason_why_none_can_be_called() {
+async fn agents_have_a_line_each_and_the_details_of_one_end_with_its_tools_and_problems() {
+    let scene = scene(&json!({ "idleTimeoutMs": 60000 }));
+    write(&scene, "agent/agents/mine.md", "---\nname: mine\ndescription: d\ntools: read, lsp\n---\nBe.");
+    let mut scene = scene;
+    let tool = |name: &str| HostTool { name: name.to_owned(), extension: None };
+    context(&mut scene).host.tools =
+        Some(["read", "grep", "find", "ls", "bash"].into_iter().map(tool).collect());
+    let listing = listing(&scene).await;
+    let report = pi_subagent_native::present::agents_report(&listing).plain();
+    let at = |expected: &str| {
+        let found: Vec<_> =
+            report.lines().enumerate().filter(|(_, line)| line.starts_with(expected)).collect();
+        assert_eq!(found.len(), 1, "{expected}: {report}");
+        found[0].0
+    };
+    let rows = [
+        "✓ explorer     read, grep, find, ls",
+        "✓ mine         read · without lsp",
+        "✓ own          read, grep, ls · file/model",
+        "· researcher   unavailable: needs web_search or fetch_content or get_search_content",
+    ]
+    .map(at);
+    let problems = [
+        "· mine: without lsp: this pi does not have it; install a package",
+        "· researcher: unavailable: agent `researcher` needs one of web_search, fetch_content,",
+    ]
+    .map(at);
+    assert!(rows.is_sorted() && problems.iter().all(|at| *at > rows[3]), "{report}");
+
+    let own = details(&listing, "own");
+    let names: Vec<_> =
+        own.lines().filter_map(|line| line.trim_start_matches(['✓', ' ']).split(' ').next()).collect();
+    assert!(names.ends_with(&["file", "model", "tools", "rights", "state"]), "{own}");
+    assert!(own.contains("maxCost none") && own.contains("`idleTimeoutMs`: idleTimeoutMs 1m00s"), "{own}");
+    assert!(details(&listing, "mine").contains("· without lsp: this pi does not have it"));
+}
+
+#[tokio::test]
+async fn a_list_of_agents_ends_with_the_reason_why_none_can_be_called() {
     let table = [
         (json!({}), None),
         (json!({ "enabled": false }), Some("delegation is switched off: `subagents.enabled` is `false`")),
@@ -155,18 +189,19 @@ async fn a_list_of_agents_begins_with_the_reason_why_none_can_be_called() {
         let listing = listing(&scene(&config)).await;
         let report = pi_subagent_native::present::agents_report(&listing).plain();
         match expected {
-            Some(expected) => assert!(first_row(&report).contains(expected), "{config}: {report}"),
-            None => assert!(!first_row(&report).contains("off"), "{report}"),
+            Some(expected) => assert!(last_row(&report).contains(expected), "{config}: {report}"),
+            None => assert!(last_row(&report).contains("`/subagents agents NAME`"), "{report}"),
         }
+        assert_eq!(details(&listing, "own").contains("switched off"), expected.is_some());
     }
     let broken = scene(&json!({}));
     fs::write(broken.path("agent/subagents.json"), "{ oops").expect("the file is written");
     let report = pi_subagent_native::present::agents_report(&listing(&broken).await).plain();
-    assert!(first_row(&report).contains("delegation is off until"), "{report}");
+    assert!(last_row(&report).contains("delegation is off until"), "{report}");
 }
 
-fn first_row(report: &str) -> &str {
-    report.lines().skip(1).find(|line| !line.is_empty()).unwrap_or_default()
+fn last_row(report: &str) -> &str {
+    report.lines().last().unwrap_or_default()
 }
 
 #[tokio::test]
@@ -405,7 +440,8 @@ while [ $# -gt 0 ]; do [ "$1" = --append-system-prompt ] && cat "$2" > "$home/pr
     };
     assert!(!of("own"));
     let report = format!("{:?}", pi_subagent_native::present::agents_report(&listed));
-    assert!(report.contains("cannot write here: `allowWrite` is off"), "{report}");
+    assert!(report.contains("`allowWrite` is off"), "{report}");
+    assert!(details(&listed, "own").contains("user, cannot write here: `allowWrite` is off"));
 
     let mut plain =
         Scene::new(tries, json!({ "protocol": "json", "allowWrite": true, "inheritContext": "none" }));
@@ -483,11 +519,9 @@ async fn an_agent_with_only_read_tools_is_not_listed_as_a_writer() {
             "---\nname: writer\ndescription: d\ntools: read, edit\n---\nBe.",
         );
         let listing = listing(&scene).await;
-        let report = pi_subagent_native::present::agents_report(&listing).plain();
-        for (name, traits) in ["own", "writer"].into_iter().zip(expected) {
-            let line =
-                report.lines().find(|line| line.contains(&format!(" {name} "))).expect("the agent is listed");
-            assert!(line.contains(&format!("(user, {traits}")), "{line}");
+        for (name, rights) in ["own", "writer"].into_iter().zip(expected) {
+            let details = details(&listing, name);
+            assert!(details.contains(&format!("user, {rights}")), "{details}");
         }
         let own =
             listing.agents.iter().find(|listed| listed.agent.name == "own").expect("the agent is listed");

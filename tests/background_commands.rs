@@ -10,7 +10,7 @@ use pi_subagent_native::orchestrate::background::commands::{
 };
 use pi_subagent_native::orchestrate::background::{ActionOutcome, Cleanup, LiveSnapshot, RunRecord};
 use pi_subagent_native::present::{
-    Clock, Report, action_report, already_finished, info_report, list_report, log_report,
+    Clock, Report, action_report, already_finished, info_paths_report, info_report, list_report, log_report,
     moved_to_background_report, refused_report, started_report, stopped_report,
 };
 use pi_subagent_native::run::{RunOutcome, RunState};
@@ -120,7 +120,12 @@ fn a_line_is_understood_or_refused_with_the_mistake() {
         ("stop #3", Command::On(one("#3"), RunCommand::Stop)),
         ("stop \"find the code\"", Command::On(one("find the code"), RunCommand::Stop)),
         ("stop find the code", Command::On(one("find the code"), RunCommand::Stop)),
-        ("info last", Command::On(one("last"), RunCommand::Info)),
+        ("info last", Command::On(one("last"), RunCommand::Info { paths: false })),
+        ("info --paths a name", Command::On(one("a name"), RunCommand::Info { paths: true })),
+        ("info last --paths", Command::On(one("last"), RunCommand::Info { paths: true })),
+        ("info \"--path\"", Command::On(one("--path"), RunCommand::Info { paths: false })),
+        ("agents", Command::Agents { name: None }),
+        ("agents explorer", Command::Agents { name: Some("explorer".to_owned()) }),
         ("log 2", log(20, false)),
         ("log 2 200 tools", log(200, true)),
         ("log 2 tools 1", log(1, true)),
@@ -152,6 +157,11 @@ fn a_line_is_understood_or_refused_with_the_mistake() {
         "stop",
         "stop \" \"",
         "info",
+        "info 2 --path",
+        "discard --sure 2",
+        "diff 2 --stat",
+        "run --wiat explorer go",
+        "agents explorer now",
         "log",
         "log 2 0",
         "log 2 201",
@@ -270,9 +280,9 @@ fn lists_distinguish_runs_and_show_their_activity() {
     insta::assert_snapshot!("lists", text);
     let many: Vec<_> = (0..130).map(|index| run(&format!("{index:08x}"), "explorer")).collect();
     let report = list_report(&many, 30, Some(&many[0].session), &clock());
-    let last = report.lines.last().map(|line| line.text.as_str());
-    assert_eq!(last, Some("and 30 older ones; `/subagents info <id>` shows one"));
-    assert_eq!(report.lines.len(), 2 * many.len() + 1, "every active run is listed");
+    let first = report.lines.first().map(|line| line.text.as_str());
+    assert_eq!(first, Some("and 30 older ones; `/subagents info <id>` shows one"));
+    assert_eq!(report.lines.len(), many.len() + 1, "every active run is listed");
 }
 
 #[test]
@@ -318,6 +328,7 @@ fn info_reports_every_fact_of_a_run() {
         [("queued", queued), ("running", running), ("archived", archived), ("failed", failed)]
     {
         section(&mut text, heading, &info_report(&run, &clock()));
+        section(&mut text, &format!("{heading}, --paths"), &info_paths_report(&run));
     }
     insta::assert_snapshot!("info", text);
 }
@@ -454,6 +465,13 @@ fn typed_commands_are_completed() {
     );
     assert_eq!(values("info rev"), ["info 1a2bffff", "info 77777777"], "labels and agents are completed too");
     assert_eq!(values("info \"find"), ["info 1a2b3c4d"]);
+    assert_eq!(values("info 1a2b3c4d "), ["info 1a2b3c4d --paths"]);
+    assert_eq!(values("info 1a2b3c4d --pa"), ["info 1a2b3c4d --paths"]);
+    assert_eq!(values("info 1a2b3c4d --paths"), [""; 0]);
+    assert_eq!(values("info --"), ["info --paths"]);
+    assert_eq!(values("info --paths 5e"), ["info --paths 5e5e5e5e"]);
+    assert_eq!(values("agents "), ["agents explorer", "agents reviewer"]);
+    assert_eq!(values("agents explorer"), [""; 0]);
     for named in ["info last", "info 1", "info #2", "info find \"the\" code"] {
         assert_eq!(values(named), [""; 0], "{named} names a run");
     }
@@ -547,6 +565,7 @@ fn reports_have_no_control_characters_and_no_overlong_lines() {
     for report in [
         list_report(&runs, 0, None, &clock()),
         info_report(&runs[0], &clock()),
+        info_paths_report(&runs[0]),
         unknown,
         action_report(&runs[0], ActionOutcome::Stopped),
         refused_report(&runs[0], "stopped", &hostile("why")),

@@ -2,13 +2,18 @@
 #![cfg(unix)]
 
 use std::fs;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::support::child::Child;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
-use pi_subagent_native::run::{ConfirmRequest, Control};
+use pi_subagent_native::present::paint::Palette;
+use pi_subagent_native::present::{QuestionKey, QuestionKeyNames, QuestionScreen};
+use pi_subagent_native::run::{Answer, ConfirmRequest, Control, Progress};
 use serde_json::json;
+use tokio::sync::watch;
 
 /// The largest agent file.
 const MAX_FILE_BYTES: usize = 64 * 1024;
@@ -30,17 +35,32 @@ impl Project {
         fs::write(self.0.path("project/.pi/agents/local.md"), text).expect("the file is written");
     }
 
-    /// Runs the agent and returns the question, if the user is asked.
+    /// Runs the agent in a new session and returns the question, if the user is asked.
     async fn ask(&self, answer: bool) -> Option<String> {
+        static SESSIONS: AtomicUsize = AtomicUsize::new(0);
+        let session = format!("session {}", SESSIONS.fetch_add(1, Ordering::Relaxed));
+        self.ask_in(&session, Some(answer)).await.0.map(|asked| asked.message.into_string())
+    }
+
+    /// Runs the agent in a session. Returns the question, if the user is asked, and the result. `None`: the user gives no
+    /// answer.
+    async fn ask_in(&self, session: &str, answer: Option<bool>) -> (Option<ConfirmRequest>, String) {
         let asked = Mutex::new(None);
         let confirms = |request: ConfirmRequest| {
-            *asked.lock().expect("the lock is not poisoned") = Some(request.message.into_string());
-            answer
+            *asked.lock().expect("the lock is not poisoned") = Some(request);
+            answer.unwrap_or_default()
         };
-        let user = User { confirms: Some(Box::new(confirms)), ..User::default() };
-        self.0.run_with(&user, &Control::default()).await;
+        let confirms: Option<Box<dyn Fn(ConfirmRequest) -> bool + Send + Sync>> =
+            answer.is_some().then(|| Box::new(confirms) as _);
+        let patience = answer.is_none().then(|| Duration::from_millis(50));
+        let user =
+            User { confirms, patience, answers: Some(Box::new(|_| Answer::Cancelled)), ..User::default() };
+        let mut spec = self.0.spec.clone();
+        Arc::make_mut(&mut spec.context).host.session_id = Some(session.to_owned());
+        let (progress, _) = watch::channel(Progress::default());
+        let result = self.0.execute_spec(spec, &user, &Control::default(), &progress).await;
         drop(user);
-        asked.into_inner().expect("the lock is not poisoned")
+        (asked.into_inner().expect("the lock is not poisoned"), result.text)
     }
 }
 
@@ -76,9 +96,8 @@ async fn every_command_is_shown_exactly() {
             let project = Project::new();
             project.write(&agent(&format!("{field}: {}\n", json!(command)), "Build."));
             let question = project.ask(false).await.expect("the user is asked");
-            let shown = part(&question, "file: ");
-            let expected = format!("\n{field}: {}", expected.unwrap_or(command));
-            assert!(shown.ends_with(&expected), "{expected}\n{question}");
+            let expected = format!("{field}: {}\ntools: ", expected.unwrap_or(command));
+            assert!(question.starts_with(&expected), "{expected}\n{question}");
         }
     }
 }
@@ -92,7 +111,9 @@ async fn the_question_shows_the_whole_file_and_marks_it_as_quoted() {
     project.write(&text);
     let question = project.ask(false).await.expect("the user is asked");
     let (ours, file) = question.split_once("\n\nAll of the file: ").expect("the question shows the file");
-    assert_eq!(ours.matches("The project, not you").count(), 1, "{ours}");
+    assert_eq!(ours.matches("\nThe project, not you").count(), 1, "{ours}");
+    let beginning = "\nits prompt begins:\n| Look.\n| tools: none\n| The project, not you, wrote";
+    assert!(ours.contains(beginning), "{ours}");
     assert!(ours.contains("A mark such as <U+200B> stands for"), "{ours}");
     let (size, lines) = file.split_once('\n').expect("the file has lines");
     assert_eq!(size, "411 lines, 17 KiB");
@@ -164,6 +185,85 @@ async fn a_question_shows_every_changed_line() {
     let question = project.ask(false).await.expect("the user is asked again");
     let shown = part(&question, "The file has changed since you allowed it");
     assert_eq!(shown, "The file has changed since you allowed it:\n- Look at it.\n+ Look at me.");
+}
+
+/// Draws a question for a terminal of 24 rows. `keys` are pressed before.
+fn screen(asked: &ConfirmRequest, keys: &[QuestionKey]) -> String {
+    let name = str::to_owned;
+    let names = QuestionKeyNames {
+        up: name("up"),
+        down: name("down"),
+        page_up: name("pageUp"),
+        page_down: name("pageDown"),
+        end: name("end"),
+        confirm: name("enter"),
+        cancel: name("escape"),
+    };
+    let choices = vec![name("No, do not run it"), name("Yes, run it")];
+    let (title, message) = (asked.title.to_string(), asked.message.to_string());
+    let mut screen = QuestionScreen::new(name("sub-agent"), title, message, choices);
+    let draw = |screen: &mut QuestionScreen| screen.draw(&Palette::default(), 80, 24, &names, None);
+    let mut lines = draw(&mut screen);
+    for key in keys {
+        screen.press(*key);
+        lines = draw(&mut screen);
+    }
+    assert!(lines.len() <= 24, "{lines:#?}");
+    lines.join("\n")
+}
+
+#[tokio::test]
+async fn a_low_screen_shows_the_commands_the_prompt_the_answers_and_the_key_for_all_of_the_file() {
+    let project = Project::new();
+    let prompt = (1..=60).map(|line| format!("{line}. Look there.")).collect::<Vec<_>>().join("\n");
+    let command = "API_KEY=abcd1234efgh5678ijkl ./x.sh npm test";
+    project.write(&agent(&format!("check: '{command}'\nsetup: npm ci\n"), &prompt));
+    let (asked, _) = project.ask_in("low", Some(false)).await;
+    let asked = asked.expect("the user is asked");
+    let first = screen(&asked, &[]);
+    for shown in [
+        "Run the project's agent local?",
+        &format!("check: {command}"),
+        "setup: npm ci",
+        "tools: ",
+        "file: ",
+        "| 1. Look there.",
+        "→ No, do not run it",
+        "Yes, run it",
+        "pageDown/end: all of it",
+    ] {
+        assert!(first.contains(shown), "{shown}\n{first}");
+    }
+    let last = screen(&asked, &[QuestionKey::End]);
+    assert!(last.contains("| 60. Look there."), "{last}");
+}
+
+#[tokio::test]
+async fn a_no_counts_in_its_session_until_the_file_changes() {
+    let project = Project::new();
+    project.write(&agent("", "Look."));
+    let (asked, text) = project.ask_in("one", None).await;
+    assert!(asked.is_none() && text.contains("has not answered"), "{text}");
+    let (asked, text) = project.ask_in("one", Some(false)).await;
+    assert!(asked.is_some(), "a question without an answer is asked again: {text}");
+    assert!(
+        text.ends_with(
+            "the user did not allow it, and is asked again when the file changes, in a new session, or after \
+             `/subagents run local TASK`; use another one, and do not ask for it again"
+        ),
+        "{text}"
+    );
+    let (asked, again) = project.ask_in("one", Some(true)).await;
+    assert!(asked.is_none(), "the user is asked again");
+    assert_eq!(again, text);
+    assert!(project.ask_in("another", Some(false)).await.0.is_some(), "another session asks");
+    project.write(&agent("", "Look deeper."));
+    assert!(project.ask_in("one", Some(false)).await.0.is_some(), "the changed file is asked about");
+    project.write(&agent("", "Look."));
+    assert!(project.ask_in("one", Some(true)).await.0.is_none(), "the earlier text is still refused");
+    assert!(project.ask_in("three", Some(true)).await.0.is_some());
+    let (asked, text) = project.ask_in("one", Some(false)).await;
+    assert!(asked.is_none() && text.contains("Done."), "a yes in another session counts: {text}");
 }
 
 /// Another process replaces the file continuously. A question without the file's text would hide the consequences of a yes.

@@ -170,7 +170,7 @@ async fn an_open_conversation_lists_foreground_runs_and_does_not_wait_for_them()
         .plain();
     assert!(info.contains("second") && info.contains("a call waits for it"), "{info}");
     let agents = commands::answer(&scene.service, &view, "agents", None, user()).await.plain();
-    assert!(agents.contains("explorer") && agents.contains("readonly"), "{agents}");
+    assert!(agents.contains("explorer") && agents.contains("read, grep"), "{agents}");
     let doctor = commands::answer(&scene.service, &view, "doctor", None, user()).await.plain();
     assert!(doctor.contains("configuration") && doctor.contains("child command"), "{doctor}");
     timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("no background run is live");

@@ -200,12 +200,12 @@ async fn last_names_the_newest_run_in_foreground_or_background() {
     assert!(output.contains(&run_id), "{output}");
     let key = scene.spawn("map").await;
     scene.settled().await;
-    let output = output_of("info last").await;
+    let output = output_of("info last --paths").await;
     assert!(output.contains(&key), "{output}");
     let newest = scene.call().await.details.run_id.expect("the run has an ID");
     let list = output_of("list").await;
     let lines: Vec<_> = list.lines().filter(|line| line.contains('#')).collect();
-    assert!(lines.len() == 4 && lines[0].contains(&newest), "{list}");
+    assert!(lines.len() == 4 && lines[3].contains(&newest), "{list}");
     assert!(list.contains("its call has its result"), "{list}");
     for command in ["info", "log", "diff", "apply", "discard", "undo", "resume"] {
         for name in ["last", "1"] {
@@ -605,11 +605,11 @@ async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
         let user = Arc::new(User::default());
         commands::answer(&scene.service, &scene.view, &line, None, user).await.plain()
     };
-    assert!(output_of("info").await.contains(&path));
+    assert!(output_of("info --paths").await.contains(&path));
     assert!(output_of("log").await.contains("message 44"));
     assert!(output_of("resume").await.contains(&format!("/subagents log {}", run.run_id)));
     fs::remove_file(&path).expect("the file is removed");
-    for line in ["info", "log"] {
+    for line in ["info --paths", "log"] {
         let output = output_of(line).await;
         assert!(output.contains("deleted") && !output.contains(&path), "{line}: {output}");
     }

@@ -5,9 +5,11 @@ import { after, before, describe, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 
 import {
+	call,
 	delegate,
 	detailsOf,
 	lastEnd,
+	type ModelRequest,
 	type PiEvent,
 	piVersions,
 	type RpcSession,
@@ -40,7 +42,18 @@ for (const version of piVersions) {
 				stage.configure({});
 				return [say("Forbidden.")];
 			};
-			stage = await Stage.open({ version, children: { Forbid } });
+			const task = { agent: "scout", task: "say hello" };
+			const ways = [
+				call("subagent", task),
+				call("subagent_parallel", { tasks: [task, { ...task, task: "say it again" }] }),
+				call("subagent_chain", { steps: [task] }),
+				call("sessions_spawn", { agentId: task.agent, task: task.task }),
+			];
+			const Every = ({ toolAnswers }: ModelRequest) => {
+				const next = ways[toolAnswers.length];
+				return next ? [next] : [say(toolAnswers.map(({ text }) => text).join(" | "))];
+			};
+			stage = await Stage.open({ version, children: { Forbid, Every } });
 			writeScout(stage);
 		});
 		after(() => stage.close());
@@ -78,12 +91,21 @@ for (const version of piVersions) {
 			assert.doesNotMatch(refused, /alt\+a/);
 			assert.equal(children(), before);
 			await tui.waitFor("Yes.");
+			// The model is refused without another question; the person's own command asks again.
 			await tui.type(request);
+			await tui.press("Enter");
+			await tui.waitFor((screen) => (screen.match(/✗ subagent scout/g) ?? []).length === 2);
+			assert.doesNotMatch(await tui.screen(), /alt\+a/);
+			await tui.typeCommand("subagents");
+			await tui.type(" run scout say that I came by command");
 			await tui.press("Enter");
 			await tui.waitFor(line);
 			await tui.press("M-a");
 			await tui.waitFor("→ No, do not run it");
 			await tui.press("Down", "Enter");
+			await tui.waitFor("that I came by command");
+			await tui.type(request);
+			await tui.press("Enter");
 			await tui.waitFor("The child says: hello");
 
 			writeScout(stage, "You scout elsewhere.");
@@ -94,7 +116,7 @@ for (const version of piVersions) {
 			await tui.press("Enter");
 			await tui.waitFor(/file has changed since you allowed it: +│\n│ - You scout\. +│\n│ \+ You scout elsewhere\. +│/);
 			await tui.press("Escape");
-			await tui.waitFor(/✓ subagent scout[\s\S]*✗ subagent scout[\s\S]*did not allow/);
+			await tui.waitFor(/✓ subagent scout[\s\S]*✗ subagent scout[\s\S]*has not answered/);
 			await tui.close();
 		});
 
@@ -163,12 +185,17 @@ for (const version of piVersions) {
 				assert.deepEqual([refused.isError, detailsOf(refused).error?.code], [true, "SUBAGENT_DISABLED"]);
 				assert.match(textOf(refused), /the user did not allow it/);
 				assert.equal(children(), before);
+				await rpc.prompt("Every way to start it");
+				assert.equal(rpc.log.answer.match(/the user did not allow it/g)?.length, 4, rpc.log.answer);
+				assert.equal(questions(rpc).length, asked + 1, "a no counts for every way to start the agent");
+				assert.equal(children(), before);
 
+				writeScout(stage, "You scout for three and more.");
 				answer = { confirmed: true };
 				const calls = ["one", "two", "three"].map((word) => ({ agent: "scout", task: `say ${word}` }));
 				await rpc.prompt(delegate(...calls));
 				assert.match(rpc.log.answer, /one \| two \| three/);
-				assert.equal(questions(rpc).length, asked + 2, "a refusal is not remembered, and one confirmation is enough");
+				assert.equal(questions(rpc).length, asked + 2, "a changed file is asked about, and one confirmation is enough");
 				await rpc.prompt(request);
 				assert.equal(textOf(lastEnd(rpc.log)), "hello");
 				assert.equal(questions(rpc).length, asked + 2, "a confirmation is remembered");

@@ -238,10 +238,10 @@ for (const version of piVersions) {
 			});
 
 			test("are named by agents, and this package is not one", async () => {
-				const text = await rpc.notices("/subagents agents");
-				const lines = [...text.matchAll(/^ {4}hooks +(.*)$/gm)].map(([, line]) => line);
+				const text = await rpc.notices("/subagents agents worker");
+				const lines = [...text.matchAll(/^ +hooks +(.*)$/gm)].map(([, line]) => line);
 				const paths = "~/.pi/agent/elsewhere/named.ts, ~/.pi/agent/extensions/hook.ts";
-				assert.ok(lines.length > 0 && lines.every((line) => line === paths), text);
+				assert.deepEqual(lines, [paths], text);
 				assert.ok(!lines.some((line) => line?.includes(packageDir)));
 			});
 

@@ -272,7 +272,12 @@ describe("questions in pi's terminal", () => {
 	it("are declined by Enter and Escape alone, for every kind", async () => {
 		const cases: [string, unknown, object | boolean][] = [];
 		for (const key of [KEYS.enter, KEYS.escape, "\u0003"]) {
-			cases.push([key, ask.confirm(consent()), false]);
+			// A question about an agent that was only closed may be asked again, so it differs from a no.
+			const consented = Promise.resolve(ask.confirm(consent())).then(
+				(isAllowed) => isAllowed,
+				() => ({ unanswered: true }),
+			);
+			cases.push([key, consented, key === KEYS.enter ? false : { unanswered: true }]);
 			cases.push([key, ask.ask(question("confirm")), { confirmed: false }]);
 			cases.push([key, ask.ask(question("select", { options: ["Allow", "Always"] })), {}]);
 			cases.push([key, ask.ask(question("input", { placeholder: "name" })), {}]);

@@ -42,8 +42,11 @@ async function show({ ui }: ExtensionContext, asked: Waiting, signal: AbortSigna
 	const { method, heading, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
 	const timeout = Math.max(1, Math.round(endsAt - performance.now()));
 	const text = `${heading}: ${title}`;
-	// A dialog that times out returns no. For consent, no answer at all has to differ from a no.
-	if (method === "consent") return { confirmed: await ui.confirm(title, message, { signal }) };
+	// A dialog that times out or is closed returns no. For consent, no answer at all has to differ from a no.
+	if (method === "consent") {
+		const confirmed = await ui.confirm(title, message, { signal });
+		return signal.aborted ? {} : { confirmed };
+	}
 	if (method === "confirm") return { confirmed: await ui.confirm(text, message, { signal, timeout }) };
 	const answers = {
 		select: () => ui.select(text, options, { signal, timeout }),

@@ -115,7 +115,8 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 			const key = keyOf(data);
 			if (input && !(key && FOR_INPUT.includes(key))) input.handleInput(data);
 			else if (key === "confirm") confirm();
-			else if (key === "cancel") done(choices[0]?.answer ?? {});
+			// Consent that no one gave or refused may be asked for again. Other questions take the harmless answer.
+			else if (key === "cancel") done(asked.method === "consent" ? {} : (choices[0]?.answer ?? {}));
 			else if (key) screen.press(key);
 		},
 		invalidate() {

@@ -144,7 +144,7 @@ impl QuestionScreen {
             format!("{} {line}{:missing$} {}", styled("warning", SIDE), "", styled("warning", end))
         };
         let mut lines = vec![edge("╭", &format!(" ? {} ", folded(&self.heading)), "╮")];
-        for QuestionRow { text, is_broken } in self.visible(all, room, keys, palette) {
+        for QuestionRow { text, is_broken } in self.visible(all, room, inner, keys, palette) {
             lines.push(row(&text, if is_broken { BROKEN } else { SIDE }));
         }
         lines.extend(below.iter().map(|line| row(line, SIDE)));
@@ -157,6 +157,7 @@ impl QuestionScreen {
         &mut self,
         mut all: Vec<QuestionRow>,
         rows: usize,
+        width: usize,
         keys: &QuestionKeyNames,
         palette: &Palette,
     ) -> Vec<QuestionRow> {
@@ -170,8 +171,16 @@ impl QuestionScreen {
         all.drain(..self.from);
         if is_long {
             let QuestionKeyNames { page_up, page_down, end: last, .. } = keys;
-            let lines = format!("lines {} to {end} of {count} · {page_up}/{page_down}/{last}", self.from + 1);
-            let text = palette.styled(&[Span::new("warning", lines)]);
+            let keys = format!("{page_up}/{page_down}/{last}");
+            let position = format!("lines {} to {end} of {count} · {keys}", self.from + 1);
+            let lines = [
+                format!("{position}: all of it"),
+                position,
+                format!("{end}/{count} · {keys}"),
+                format!("{end}/{count} · {page_down}"),
+            ];
+            let line = lines.iter().find(|line| width_of(line) <= width).unwrap_or(&keys);
+            let text = palette.styled(&[Span::new("warning", slice(line, 0..width))]);
             all.push(QuestionRow { text, is_broken: false });
         }
         all
@@ -204,14 +213,14 @@ impl QuestionScreen {
     fn hint(&self, keys: &QuestionKeyNames, is_writing: bool, is_broken: bool) -> (&'static str, String) {
         let QuestionKeyNames { up, down, page_down, end, confirm, cancel, .. } = keys;
         if self.is_hurried && !self.is_read {
-            let text = format!("Scroll to the end first: {page_down} or {end} · {cancel} declines");
+            let text = format!("Scroll to the end first: {page_down} or {end} · {cancel} cancels");
             return ("warning", text);
         }
         if is_writing {
-            return ("dim", format!("{confirm} sends · {cancel} declines"));
+            return ("dim", format!("{confirm} sends · {cancel} cancels"));
         }
         let broken = if is_broken { format!(" · {BROKEN} no space here") } else { String::new() };
-        let moves = format!("{up}/{down} moves · {confirm} selects · {cancel} declines");
+        let moves = format!("{up}/{down} moves · {confirm} selects · {cancel} cancels");
         ("dim", format!("{moves} · other keys go to the editor{broken}"))
     }
 }

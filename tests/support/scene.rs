@@ -65,9 +65,20 @@ impl Scene {
         control: &Control,
         progress: &watch::Sender<Progress>,
     ) -> ToolResult {
+        self.execute_spec(self.spec.clone(), user, control, progress).await
+    }
+
+    /// Executes another run on this stage.
+    pub(crate) async fn execute_spec(
+        &self,
+        spec: RunSpec,
+        user: &User<'_>,
+        control: &Control,
+        progress: &watch::Sender<Progress>,
+    ) -> ToolResult {
         let watchers = Watchers { progress, provider: &NoQueue };
         let run = async {
-            match prepare(self.spec.clone(), SharedRunId::new(RunId::random()), user, &control.cancel).await {
+            match prepare(spec, SharedRunId::new(RunId::random()), user, &control.cancel).await {
                 Ok(admitted) => Box::pin(admitted.run(None, watchers, user, control)).await,
                 Err(result) => result,
             }

@@ -80,7 +80,7 @@ impl ReportView {
         Self { title: "Keys".to_owned(), content: Content::Keys, top: 0, height: 1, is_long: false }
     }
 
-    /// Shows the report of `command`. `starts_at_end` is for reports with the newest lines there.
+    /// Shows the report of `command`. `starts_at_end` is for reports with their answer there.
     pub(super) fn new(
         answer: Answer,
         command: String,

@@ -215,7 +215,8 @@ impl Panel {
             }
             Some(Pending::Report { name, line, changes_of, moves }) => {
                 self.is_asking = false;
-                let view = ReportView::new(Answer::read(name, answer), line, name == "log", changes_of);
+                let starts_at_end = matches!(name, "log" | "info");
+                let view = ReportView::new(Answer::read(name, answer), line, starts_at_end, changes_of);
                 if moves {
                     // The difference, or the report of the action before.
                     self.views.pop_if(|view| matches!(view, View::Report(_)));

@@ -7,17 +7,20 @@ use sanitizer::{figures, one_line};
 /// Longest message or hint.
 const MAX_TEXT: usize = 4_000;
 
-/// Reports the checks and the fixes of problems, in this order.
+/// Reports the checks and the fixes of problems, in this order, then the number of problems.
 #[must_use]
 pub fn doctor_report(checks: &[Check]) -> Report {
     let counted = |status, noun| {
         let count = checks.iter().filter(|check| check.status == status).count();
         (count > 0).then(|| figures::counted(count, noun))
     };
-    let found: Vec<String> = [counted(Status::Error, "error"), counted(Status::Warning, "warning")]
-        .into_iter()
-        .flatten()
-        .collect();
+    let (errors, warnings) = (counted(Status::Error, "error"), counted(Status::Warning, "warning"));
+    let mark = match (&errors, &warnings) {
+        (Some(_), _) => Mark::Error,
+        (None, Some(_)) => Mark::Warning,
+        (None, None) => Mark::Ok,
+    };
+    let found: Vec<String> = errors.into_iter().chain(warnings).collect();
     let summary = if found.is_empty() { "all checks passed".to_owned() } else { found.join(", ") };
     let mut report = Report::new(format!("Sub-agents: {summary}"));
     // Problems come last, because a low terminal shows the end.
@@ -35,5 +38,5 @@ pub fn doctor_report(checks: &[Check]) -> Report {
             .lines
             .extend(hint.as_ref().map(|hint| ReportLine::below(format!("→ {}", one_line(hint, MAX_TEXT)))));
     }
-    report
+    report.with(ReportLine::new(mark, "", summary))
 }

@@ -6,26 +6,22 @@ use crate::present::run_label::{WAITED_FOR, changes, mark, name, state_and_time}
 use crate::run::{BackgroundStatus, Cleanup, RunOutcome, RunRecord, without_advice};
 use sanitizer::{figures, one_line};
 
+/// The flag of `/subagents info` that shows paths and keys.
+pub(crate) const PATHS: &str = "--paths";
 /// Longest line of a task, an error or a result; the transcript has all of it.
 const MAX_TEXT: usize = 400;
 /// Most notes shown.
 const MAX_NOTES: usize = 20;
 
-/// Reports everything known about a run.
+/// Reports everything known about a run, except its paths and keys. A low terminal shows the end, so the state, the
+/// task, the last tool and the costs come last.
 #[must_use]
 pub fn info_report(run: &RunRecord, clock: &Clock) -> Report {
-    let mut facts = Facts(Report::new(format!("Run {}", name(run))));
-    facts.0.lines.push(ReportLine::new(mark(run), "state", state_and_time(run, clock)));
-    outcome(&mut facts, run);
-    facts.add("task", &run.task);
+    let mut facts = Facts::new(run);
     facts.add_if_some("label", run.label.as_deref());
     facts.add("agent", &run.agent);
     facts.add("model", &model(run));
-    facts.add("directory", &run.cwd.to_string_lossy());
-    times(&mut facts, run, clock);
-    facts.add("usage", &usage(run));
     facts.add("tools", &if run.tools.is_empty() { "none".to_owned() } else { run.tools.join(", ") });
-    facts.add_if_some("last tool", run.progress.last_tool.as_deref());
     facts.add_if_some("sandbox", run.sandbox.as_deref());
     facts.add_if_some("supervision", run.supervision.as_deref());
     processes(&mut facts, run);
@@ -33,27 +29,46 @@ pub fn info_report(run: &RunRecord, clock: &Clock) -> Report {
     if is_waited_for {
         facts.add("foreground", WAITED_FOR);
     } else {
+        retention(&mut facts, run, clock);
+    }
+    times(&mut facts, run, clock);
+    for note in run.notes.iter().take(MAX_NOTES) {
+        facts.add("note", note);
+    }
+    outcome(&mut facts, run);
+    facts.0.lines.push(ReportLine::new(mark(run), "state", state_and_time(run, clock)));
+    facts.add("task", &run.task);
+    facts.add_if_some("last tool", run.progress.last_tool.as_deref());
+    facts.add("usage", &usage(run));
+    let paths = format!("`/subagents info {} {PATHS}` shows its paths and keys", run.run_id);
+    facts.0.with(ReportLine::new(Mark::None, "", paths))
+}
+
+/// Reports the paths and keys of a run.
+#[must_use]
+pub fn info_paths_report(run: &RunRecord) -> Report {
+    let mut facts = Facts::new(run);
+    if !(run.is_foreground && run.is_live()) {
         facts.add("session key", &run.session_key);
     }
     let unknown = if run.is_live() { "unknown until its child has started" } else { "not known" };
     facts.add("session id", run.child_session_id.as_deref().unwrap_or(unknown));
+    facts.add("started by", &format!("session {}", run.session));
+    facts.add("directory", &run.cwd.to_string_lossy());
+    facts.add_if_some("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
     let without = if run.has_lost_transcript() { "deleted" } else { "none" };
     facts.add("transcript", transcript.as_deref().unwrap_or(without));
-    facts.add_if_some("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
-    if !is_waited_for {
-        retention(&mut facts, run, clock);
-    }
-    facts.add("started by", &format!("session {}", run.session));
-    for note in run.notes.iter().take(MAX_NOTES) {
-        facts.add("note", note);
-    }
     facts.0
 }
 
 struct Facts(Report);
 
 impl Facts {
+    fn new(run: &RunRecord) -> Self {
+        Self(Report::new(format!("Run {}", name(run))))
+    }
+
     fn add(&mut self, name: &str, text: &str) {
         self.0.lines.push(ReportLine::new(Mark::None, name, one_line(text, MAX_TEXT)));
     }
@@ -69,6 +84,7 @@ fn outcome(facts: &mut Facts, run: &RunRecord) {
     if let Some(outcome) = run.outcome {
         facts.add("outcome", &format!("{}: {outcome}", BackgroundStatus::of(outcome)));
     }
+    facts.add_if_some("result", run.result.as_deref());
     if let Some(error) = &run.error {
         let error = one_line(without_advice(error), MAX_TEXT);
         facts.0.lines.push(ReportLine::new(Mark::Error, "error", error));
@@ -76,7 +92,6 @@ fn outcome(facts: &mut Facts, run: &RunRecord) {
     for caveat in &run.caveats {
         facts.0.lines.push(ReportLine::new(Mark::Warning, "note", caveat.message()));
     }
-    facts.add_if_some("result", run.result.as_deref());
     facts.add_if_some("last said", run.partial.as_deref().filter(|_| run.result.is_none()));
     let Some(artifacts) = &run.artifacts else { return };
     facts.add_if_some("changed", Some(&artifacts.changes.join(", ")));

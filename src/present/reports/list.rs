@@ -9,8 +9,9 @@ use crate::present::run_label::{
 use crate::run::{RunRecord, RunState};
 use sanitizer::{one_line, quoted_within};
 
-/// Lists the runs, newest first as given, and says how many older ones there are. `own` is the session that asked; without
-/// one, the runs are those of all sessions. Numbers count from 1.
+/// Lists the runs, given newest first, and says how many older ones there are. `own` is the session that asked; without one, the
+/// runs are those of all sessions. A low terminal shows the end, so the newest runs come last, and live runs after all others.
+/// Numbers count from 1, the newest.
 #[must_use]
 pub fn list_report(runs: &[RunRecord], older: usize, own: Option<&str>, clock: &Clock) -> Report {
     let all = own.is_none();
@@ -24,22 +25,15 @@ pub fn list_report(runs: &[RunRecord], older: usize, own: Option<&str>, clock: &
     }
     let scope = if all { ", all sessions" } else { "" };
     let mut report = Report::new(format!("Runs{scope}: {}", counts(runs)));
-    for (index, run) in runs.iter().enumerate() {
-        report.lines.push(ReportLine::new(mark(run), format!("#{}", index + 1), run_line(run, clock)));
-        let session = if all { format!(" · session {}", run.session) } else { String::new() };
-        let ids = match (run.is_foreground, run.is_live()) {
-            (true, true) => WAITED_FOR.to_owned(),
-            (true, false) => format!("{WAS_WAITED_FOR} · {}", run.session_key),
-            (false, _) => run.session_key.clone(),
-        };
-        let other = own.is_some_and(|own| own != run.session);
-        let ids = format!("{ids}{session}{}", if other { " · from another session" } else { "" });
-        report.lines.push(ReportLine::below(one_line(&ids, MAX_CELL)));
-    }
     if older > 0 {
         let more = format!("and {older} older ones; `/subagents info <id>` shows one");
         report.lines.push(ReportLine::new(Mark::Info, "", more));
     }
+    let (live, ended): (Vec<_>, Vec<_>) =
+        runs.iter().enumerate().rev().partition(|(_, run): &(usize, &RunRecord)| run.is_live());
+    report.lines.extend(ended.into_iter().chain(live).map(|(index, run)| {
+        ReportLine::new(mark(run), format!("#{}", index + 1), run_line(run, own, clock))
+    }));
     report
 }
 
@@ -58,9 +52,9 @@ fn counts(runs: &[RunRecord]) -> String {
     counts.join(", ")
 }
 
-/// ``1a2b3c4d · explorer "find the code" · running 5m12s · `$ cargo test` · 12.3k tokens · $0.04``; the task if there is no
+/// ``1a2b3c4d · explorer "find the code" · running 5m12s · `$ cargo test` · $0.04``; the task if there is no
 /// label, and the error of a run that has ended.
-fn run_line(run: &RunRecord, clock: &Clock) -> String {
+fn run_line(run: &RunRecord, own: Option<&str>, clock: &Clock) -> String {
     let task = run.task.trim().lines().next().filter(|_| run.label.is_none());
     let mut parts = vec![run.run_id.clone(), agent_and_label(run)];
     parts.extend(task.map(|task| quoted_within(task, MAX_NAME)));
@@ -68,8 +62,15 @@ fn run_line(run: &RunRecord, clock: &Clock) -> String {
     let activity =
         run.progress.pending_question.as_ref().or(run.progress.last_tool.as_ref()).filter(|_| run.is_live());
     parts.extend(activity.map(|activity| quoted_within(activity, MAX_CELL)));
-    parts.extend(usage_parts(run));
+    // The costs, or the tokens of a model without prices.
+    parts.extend(usage_parts(run).pop());
     parts.extend(changes(run).map(str::to_owned));
+    let session = run.session.split('-').next().unwrap_or_default();
+    parts.extend(own.is_none().then(|| format!("session {}", one_line(session, MAX_NAME))));
+    parts.extend(own.is_some_and(|own| own != run.session).then(|| "from another session".to_owned()));
+    if run.is_foreground {
+        parts.push(if run.is_live() { WAITED_FOR } else { WAS_WAITED_FOR }.to_owned());
+    }
     // An error may repeat the child's words, so none of our text follows it.
     let error = run.error.as_ref().filter(|_| !run.is_live());
     parts.extend(error.map(|error| one_line(error, MAX_CELL).into_string()));

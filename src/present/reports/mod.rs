@@ -19,10 +19,11 @@ pub use action::{
     action_report, already_finished, moved_to_background_report, refused_report, started_report,
     stopped_report, undone_report,
 };
-pub use agents::agents_report;
+pub use agents::{agent_report, agents_report};
 pub use changes::{applied_report, apply_undone_report, difference_report, discarded_report};
 pub use doctor::doctor_report;
-pub use info::info_report;
+pub(crate) use info::PATHS;
+pub use info::{info_paths_report, info_report};
 pub use list::list_report;
 pub(crate) use log::TRANSCRIPT_DELETED;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};

@@ -1,6 +1,7 @@
 //! Decides whether an agent that a project defines may run: by policy, or by asking the user.
 
 use super::refusal::Refusal;
+use super::refused_agents::{is_refused, refuse};
 use super::resolve::ResolvedRun;
 use super::write_reach::only_reads;
 use crate::run::callbacks::ConfirmRequest;
@@ -11,6 +12,10 @@ use sanitizer::{ChangedLine, Visible, changed_lines, figures};
 
 /// The prefix of each line of an agent file, so that no line can pass for a line of the question.
 const BAR: &str = "| ";
+/// The lines of the prompt, and the characters of one, that are shown before the whole file. They fit on a screen of 24
+/// rows with the facts and the answers.
+const PROMPT_LINES: usize = 3;
+const PROMPT_CHARS: usize = 160;
 
 impl ResolvedRun {
     /// Returns the question that the user has to answer first. `None` if the agent may run without one.
@@ -36,6 +41,7 @@ impl ResolvedRun {
             ProjectAgentPolicy::Allow => Ok(None),
             ProjectAgentPolicy::Deny => denied("projectAgentPolicy"),
             ProjectAgentPolicy::Confirm if self.is_confirmed(context) => Ok(None),
+            ProjectAgentPolicy::Confirm if self.is_refused(context) => Err(self.refused(Some(false))),
             ProjectAgentPolicy::Confirm if interactive => self.request(run_id, plan, context).map(Some),
             ProjectAgentPolicy::Confirm
                 if self.config.non_interactive_policy == NonInteractivePolicy::Allow =>
@@ -49,6 +55,12 @@ impl ResolvedRun {
     fn is_confirmed(&self, context: &HostContext) -> bool {
         let path = self.agent.path.as_ref();
         path.is_some_and(|path| is_confirmed(&context.agent_dir, path, &self.agent.content_hash))
+    }
+
+    fn is_refused(&self, context: &HostContext) -> bool {
+        let session = context.host.session_id.as_deref();
+        let path = self.agent.path.as_ref();
+        path.is_some_and(|path| is_refused(session, path, &self.agent.content_hash))
     }
 
     fn path(&self) -> String {
@@ -67,45 +79,51 @@ impl ResolvedRun {
         plan: &ToolPlan,
         context: &HostContext,
     ) -> Result<ConfirmRequest, Refusal> {
-        let AgentDefinition { name, description, readonly, .. } = &*self.agent;
+        let AgentDefinition { name, description, readonly, prompt, .. } = &*self.agent;
         let text = self.agent.path.as_ref().and_then(|path| definition_text(path, &self.agent.content_hash));
         let Some(text) = text else {
             return Err(Refusal::ProjectChanged { agent: name.clone(), path: self.path() });
         };
         let path = self.agent.path.as_deref().map(Visible::path).unwrap_or_default();
-        let mut facts = Visible::default();
-        facts.push_labeled("file: ", &path);
-        facts.push_labeled("\nit says: ", &Visible::line(description));
-        facts.push_labeled("\ntools: ", &Visible::line(&tools(plan)));
-        // Taken from the file, even if the settings disable the command now: the answer also counts for later runs.
-        for (label, command) in [("\ncheck: ", &self.agent.check), ("\nsetup: ", &self.agent.setup)] {
+        let mut message = Visible::default();
+        // Commands come first, because they run as they are. Taken from the file, even if the settings disable the command
+        // now: the answer also counts for later runs.
+        for (label, command) in [("check: ", &self.agent.check), ("setup: ", &self.agent.setup)] {
             let Some(command) = command.as_deref().filter(|_| !readonly) else { continue };
-            facts.push_labeled(label, &Visible::command(command));
+            message.push_labeled(label, &Visible::command(command));
             if let Some(letters) = Visible::outside_ascii(command) {
-                facts.push_labeled("\n  it has letters outside ASCII: ", &letters);
+                message.push_labeled("\n  it has letters outside ASCII: ", &letters);
             }
+            message.push_static("\n");
         }
-        let mut below = self.change(context, &text);
+        message.push_labeled("tools: ", &Visible::line(&tools(plan)));
+        message.push_labeled("\n", &self.rights(plan));
+        message.push_labeled("\nfile: ", &path);
+        message.push_labeled("\nit says: ", &Visible::line(description));
+        // The changes are news to a user who has allowed the file before; otherwise the prompt is.
+        let change = self.change(context, &text);
+        message.push_labeled("", &change.unwrap_or_else(|| beginning(prompt)));
+
         let size = format!(
             "{}, {}",
             figures::counted(text.lines().count(), "line"),
             figures::bytes(text.len() as u64)
         );
-        below.push_labeled("\n\nAll of the file: ", &Visible::line(&size));
-        below.push_labeled("\n", &Visible::lines(text.trim_end_matches(['\r', '\n'])).with_line_prefix(BAR));
-
-        let mut title = Visible::default();
-        title.push_labeled("Run the project's agent ", &Visible::line(name));
-        title.push_static("?");
-        let mut message = facts;
-        let marks = if message.has_marks() || below.has_marks() {
+        let mut file = Visible::default();
+        file.push_labeled("\n\nAll of the file: ", &Visible::line(&size));
+        file.push_labeled("\n", &Visible::lines(text.trim_end_matches(['\r', '\n'])).with_line_prefix(BAR));
+        let marks = if message.has_marks() || file.has_marks() {
             " A mark such as <U+200B> stands for an invisible character, and <U+200B x3> for three of them."
         } else {
             ""
         };
-        message.push_labeled("\n\nThe project, not you, wrote its instructions. ", &self.rights(plan));
+        message.push_static("\n\nThe project, not you, wrote its instructions.");
         message.push_static(" You will be asked again when the file changes.");
-        message.push_labeled(marks, &below);
+        message.push_labeled(marks, &file);
+
+        let mut title = Visible::default();
+        title.push_labeled("Run the project's agent ", &Visible::line(name));
+        title.push_static("?");
         Ok(ConfirmRequest { run_id, agent: name.clone(), title, message, path })
     }
 
@@ -139,17 +157,14 @@ impl ResolvedRun {
         }
     }
 
-    /// Lists the differences from the text that the user allowed before. Empty if the user never allowed the file.
-    fn change(&self, context: &HostContext, text: &str) -> Visible {
+    /// Lists the differences from the text that the user allowed before. `None` if the user never allowed the file.
+    fn change(&self, context: &HostContext, text: &str) -> Option<Visible> {
+        let before = allowed_text(&context.agent_dir, self.agent.path.as_ref()?)?;
         let mut difference = Visible::default();
-        let path = self.agent.path.as_ref();
-        let Some(before) = path.and_then(|path| allowed_text(&context.agent_dir, path)) else {
-            return difference;
-        };
         difference.push_static("\n\nThe file has changed since you allowed it");
         let Some(before) = before else {
             difference.push_static(". The text that you allowed was not kept.");
-            return difference;
+            return Some(difference);
         };
         let changed = changed_lines(&before, text);
         difference.push_static(if changed.is_empty() { ", but only in its line endings." } else { ":" });
@@ -159,7 +174,7 @@ impl ResolvedRun {
                 ChangedLine::Added(text) => difference.push_labeled("\n+ ", &Visible::line(text)),
             }
         }
-        difference
+        Some(difference)
     }
 
     /// Records that the user allowed this definition of the agent.
@@ -171,6 +186,13 @@ impl ResolvedRun {
         match &self.agent.path {
             Some(path) => confirm(&context.agent_dir, path, &self.agent.content_hash),
             None => Ok(()),
+        }
+    }
+
+    /// Records that the user refused this definition in the session.
+    pub(crate) fn remember_no(&self, context: &HostContext) {
+        if let Some(path) = &self.agent.path {
+            refuse(context.host.session_id.as_deref(), path, &self.agent.content_hash);
         }
     }
 
@@ -188,6 +210,20 @@ fn tools(plan: &ToolPlan) -> String {
     let now = if plan.tools.is_empty() { "none".to_owned() } else { plan.tools.join(", ") };
     let not_now = plan.excluded_by_settings().collect::<Vec<_>>().join(", ");
     if not_now.is_empty() { now } else { format!("{now} (not at present: {not_now})") }
+}
+
+/// Shows the first lines of a prompt. The whole file follows below, so a long line may be cut here.
+fn beginning(prompt: &str) -> Visible {
+    let mut lines = prompt.lines().filter(|line| !line.trim().is_empty());
+    let mut shown = Visible::default();
+    shown.push_static("\nits prompt begins:");
+    for line in lines.by_ref().take(PROMPT_LINES) {
+        let end = line.char_indices().nth(PROMPT_CHARS).map(|(end, _)| end);
+        shown.push_labeled("\n| ", &Visible::line(&line[..end.unwrap_or(line.len())]));
+        shown.push_static(if end.is_some() { "…" } else { "" });
+    }
+    shown.push_static(if lines.next().is_some() { "\n| …" } else { "" });
+    shown
 }
 
 /// Turns a note into a sentence.

@@ -15,6 +15,7 @@
 //! | `remote_limits` | the features that a child on another machine does not have |
 //! | `extensions` | the extensions that the child loads, and the downloads that it needs |
 //! | `confirm` | the question whether the user allows a project's agent |
+//! | `refused_agents` | the project's agents that the user has refused in a session |
 //! | `prepare` | the steps from a call to a run that may start |
 //! | `refusal` | the reasons for refusing a call |
 //! | `listing` | the list of agents, without running one |
@@ -26,6 +27,7 @@ pub(crate) mod listing;
 pub(crate) mod permission_hooks;
 pub(crate) mod prepare;
 mod refusal;
+mod refused_agents;
 mod remote_limits;
 pub(crate) mod resolve;
 pub(crate) mod settings;
@@ -38,6 +40,7 @@ pub(crate) use listing::{default_agent, is_allowed};
 pub(crate) use permission_hooks::find_permission_hooks;
 pub use prepare::{AdmittedRun, prepare, prepare_with};
 pub use refusal::{InvalidConfig, Refusal, without_advice};
+pub(crate) use refused_agents::ask_again;
 pub use remote_limits::RemoteLimit;
 pub(crate) use remote_limits::cannot_continue;
 pub use resolve::Unmet;

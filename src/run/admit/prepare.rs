@@ -320,11 +320,15 @@ impl<'a> Call<'a> {
         let answered = tokio::time::timeout(callbacks.answer_timeout(), callbacks.confirm(request));
         let answer = self.unless_aborted(answered).await?.ok().flatten();
         tracing::info!(target: "agent", ?answer, "the user was asked whether the agent may run");
-        if answer != Some(true) {
-            return Err(self.refused(resolved.refused(answer)));
-        }
         let spec = Arc::clone(&self.spec);
         let decided = Arc::clone(resolved);
+        if answer != Some(true) {
+            // A question without an answer may be asked again, a no not.
+            if answer == Some(false) {
+                self.unless_aborted(blocking(move || decided.remember_no(&spec.context))).await?;
+            }
+            return Err(self.refused(resolved.refused(answer)));
+        }
         let saved = self.unless_aborted(blocking(move || decided.remember(&spec.context))).await?;
         let lost = |error| format!("your answer could not be saved, so you will be asked again: {error}");
         Ok(saved.err().map(lost))

@@ -128,7 +128,7 @@ pub enum Refusal {
         path: String,
     },
     /// The user did not allow the agent, or has not answered.
-    #[error("agent `{agent}` is defined by the project (`{path}`) and {}", unanswered_or_no(*.has_answered))]
+    #[error("agent `{agent}` is defined by the project (`{path}`) and {}", unanswered_or_no(agent, *.has_answered))]
     ProjectRefused {
         /// The agent's name.
         agent: String,
@@ -148,11 +148,14 @@ pub fn without_advice(message: &str) -> &str {
     ADVICE.iter().find_map(|advice| message.strip_suffix(advice)).unwrap_or(message)
 }
 
-fn unanswered_or_no(has_answered: bool) -> &'static str {
+fn unanswered_or_no(agent: &str, has_answered: bool) -> String {
     if has_answered {
-        "the user did not allow it; use another one, and do not ask for it again"
+        format!(
+            "the user did not allow it, and is asked again when the file changes, in a new session, or after \
+             `/subagents run {agent} TASK`; use another one, and do not ask for it again"
+        )
     } else {
-        "the user has not answered whether it may run; use another one"
+        "the user has not answered whether it may run; use another one".to_owned()
     }
 }
 

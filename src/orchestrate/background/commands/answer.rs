@@ -18,11 +18,13 @@ use crate::orchestrate::background::find::{NamedBy, Wanted as WantedRun, find, u
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
-    Clock, Report, action_report, agents_report, already_finished, doctor_report, info_report, list_report,
-    log_report, moved_to_background_report, refused_report, started_report, stopped_report,
+    Clock, Report, action_report, agent_report, agents_report, already_finished, doctor_report,
+    info_paths_report, info_report, list_report, log_report, moved_to_background_report, refused_report,
+    started_report, stopped_report,
 };
 use crate::run::{
-    CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, blocking, list_agents,
+    CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, ask_again, blocking,
+    find_agents, list_agents,
 };
 use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
 use agents::config::OnExit;
@@ -89,7 +91,7 @@ pub async fn answer(
             start(service, view, run, host, callbacks).await
         }
         Command::StopAll => stop_everything(service, view.session(), false).await,
-        Command::Agents => {
+        Command::Agents { name } => {
             let (cwd, context) = cwd_and_context(view, host);
             let capabilities = HostCapabilities::probe(&context).await;
             let list = {
@@ -97,12 +99,19 @@ pub async fn answer(
                 move || {
                     let settings = CallSettings::read(&cwd, &context);
                     let listing = list_agents(&cwd, &context, &settings, &capabilities);
-                    (settings, listing)
+                    let config = settings.config();
+                    let catalog = find_agents(&cwd, &context, &config);
+                    let found = name.map(|name| catalog.find(&name).map(|agent| agent.name.clone()));
+                    (settings, listing, found)
                 }
             };
-            let (settings, mut listing) = blocking(list).await;
+            let (settings, mut listing, found) = blocking(list).await;
             listing.check_models(&settings.config(), &context, &*callbacks).await;
-            agents_report(&listing).sanitized(settings.sanitizer())
+            let report = match found {
+                None => agents_report(&listing),
+                Some(found) => agent_report(&found, &listing),
+            };
+            report.sanitized(settings.sanitizer())
         }
         Command::Doctor => {
             let (cwd, context) = cwd_and_context(view, host);
@@ -177,7 +186,10 @@ async fn answer_on(
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
     let (wanted, outcome) = match command {
-        RunCommand::Info => return info_report(&with_child_session(run).await, clock),
+        RunCommand::Info { paths } => {
+            let run = &with_child_session(run).await;
+            return if paths { info_paths_report(run) } else { info_report(run, clock) };
+        }
         RunCommand::Log { limit, tools } => {
             let run = &with_child_session(run).await;
             let transcript = read(view, run, Wanted { entries: limit, tools, skip: 0 }).await;
@@ -255,7 +267,18 @@ async fn start(
     let config = {
         let cwd = cwd.clone();
         let context = Arc::clone(&context);
-        blocking(move || CallSettings::read(&cwd, &context).config()).await
+        let agent = agent.clone();
+        let read = move || {
+            let config = CallSettings::read(&cwd, &context).config();
+            // The person asks for the agent now, whatever they have answered to the model's call.
+            if let Ok(found) = find_agents(&cwd, &context, &config).find(&agent)
+                && let Some(path) = &found.path
+            {
+                ask_again(context.host.session_id.as_deref(), path, &found.content_hash);
+            }
+            config
+        };
+        blocking(read).await
     };
     // A detached run needs a hard limit. The command has no option for it, so the configured limit counts.
     let is_detached = config.background.on_exit == OnExit::Keep;

@@ -4,12 +4,15 @@ use serde::Serialize;
 
 use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
 use crate::orchestrate::background::conversation::project_runs::UNKNOWN;
-use crate::present::{agent_and_label, state};
+use crate::present::{PATHS, agent_and_label, state};
 use crate::run::RunRecord;
 use sanitizer::one_line;
 
 /// The maximum number of completions offered.
 const MAX_OFFERED: usize = 20;
+
+/// The flag of `info`.
+const PATHS_FLAG: (&str, &str) = (PATHS, "its paths and keys");
 
 /// One completion.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -55,6 +58,20 @@ pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -
             let does = if flag == ABORT { RunRecord::can_abort_apply } else { RunRecord::can_apply };
             runs_of(&format!("{name} {flag}"), more.trim_start(), runs.iter().filter(|run| does(run)))
         }
+        ("info", None) if rest.starts_with('-') => keywords(name, "", rest, &[PATHS_FLAG]),
+        ("info", Some((flag, more))) if flag == PATHS => {
+            runs_of(&format!("{name} {flag}"), more.trim_start(), runs.iter().filter(|run| has_record(run)))
+        }
+        ("info", Some((run, more))) => {
+            keywords(&format!("{name} {run}"), "", more.trim_start(), &[PATHS_FLAG])
+        }
+        ("agents", None) => {
+            // The name is all: Enter shows the agent.
+            let mut offered = agents_of(name, rest, agents);
+            offered.retain(|agent| agent.label != rest);
+            offered.iter_mut().for_each(|agent| agent.value.truncate(agent.value.trim_end().len()));
+            offered
+        }
         (_, None) => {
             let does: fn(&RunRecord) -> bool = match name {
                 "resume" => RunRecord::can_resume,
@@ -64,14 +81,18 @@ pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -
                 "apply" => RunRecord::can_apply,
                 "send" => |run| run.is_live() || run.can_resume(),
                 "log" => |run| run.is_live() || run.transcript.is_some(),
-                // The records of other runs were removed.
-                "info" => |run| run.agent != UNKNOWN,
+                "info" => has_record,
                 _ => return Vec::new(),
             };
             runs_of(name, rest, runs.iter().filter(|run| does(run)))
         }
         _ => Vec::new(),
     }
+}
+
+/// Returns false for a run whose record was removed.
+fn has_record(run: &RunRecord) -> bool {
+    run.agent != UNKNOWN
 }
 
 fn subcommands(typed: &str) -> Vec<Completion> {

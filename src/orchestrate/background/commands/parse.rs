@@ -1,7 +1,7 @@
 //! Parses the line after `/subagents`: the subcommands, their arguments, and the errors.
 
 use crate::orchestrate::background::find::Target;
-use crate::present::{DEFAULT_LOG_LINES, MAX_LOG_LINES, Mark, Report, ReportLine};
+use crate::present::{DEFAULT_LOG_LINES, MAX_LOG_LINES, Mark, PATHS, Report, ReportLine};
 use sanitizer::{nearest, quoted, suggestion};
 
 /// A command that was typed.
@@ -15,7 +15,10 @@ pub enum Command {
     /// Ends all runs of the session.
     StopAll,
     /// Lists the agents.
-    Agents,
+    Agents {
+        /// The agent whose details are shown instead.
+        name: Option<String>,
+    },
     /// Checks whether delegation works.
     Doctor,
     /// Moves the runs of waiting calls to the background.
@@ -51,7 +54,10 @@ pub enum RunCommand {
         tools: bool,
     },
     /// Shows everything known about it.
-    Info,
+    Info {
+        /// True to show its paths and keys instead.
+        paths: bool,
+    },
     /// Sends it a message.
     Send {
         /// The message; not blank.
@@ -123,7 +129,10 @@ pub fn parse(line: &str) -> Result<Command, Report> {
             let is_sure = words.take_flag(YES);
             Ok(Command::On(words.whole_target("discard")?, RunCommand::Discard { is_sure }))
         }
-        "info" => Ok(Command::On(words.whole_target("info")?, RunCommand::Info)),
+        "info" => {
+            let paths = words.take_flag(PATHS);
+            Ok(Command::On(words.whole_target("info")?, RunCommand::Info { paths }))
+        }
         "log" => log(words),
         "send" => {
             let target = words.target("send")?;
@@ -136,7 +145,10 @@ pub fn parse(line: &str) -> Result<Command, Report> {
         }
         // The extension opens a question before it asks here; others have none to open.
         "answer" => Err(misuse("answer", "answer the question in the terminal that shows it")),
-        "agents" => words.end("agents", Command::Agents),
+        "agents" => {
+            let name = words.next();
+            words.end("agents", Command::Agents { name })
+        }
         "doctor" => words.end("doctor", Command::Doctor),
         "help" | "--help" | "-h" => Err(usage_report()),
         other => Err(unknown_subcommand(other)),
@@ -149,6 +161,7 @@ fn run(mut words: Words<'_>) -> Result<Command, Report> {
     if wait {
         agent = words.next();
     }
+    refuse_flag("run", agent.as_deref())?;
     let agent = agent.ok_or_else(|| misuse("run", "the agent is missing: `/subagents agents` lists them"))?;
     let task =
         words.rest().ok_or_else(|| misuse("run", format!("the task for {} is missing", quoted(&agent))))?;
@@ -237,6 +250,9 @@ impl Words<'_> {
 
     /// The rest of the line as a target, so that a label with blanks needs no quotes.
     fn whole_target(&mut self, command: &str) -> Result<Target, Report> {
+        let mut ends = self.0.split_whitespace();
+        refuse_flag(command, ends.next())?;
+        refuse_flag(command, ends.next_back())?;
         let Target(first) = self.target(command)?;
         Ok(Target(self.rest().map_or_else(|| first.clone(), |rest| format!("{first} {rest}"))))
     }
@@ -262,6 +278,26 @@ impl Words<'_> {
     }
 }
 
+/// Refuses a word that looks like a flag, and names the known ones.
+fn refuse_flag(command: &str, word: Option<&str>) -> Result<(), Report> {
+    let Some(flag) = word.filter(|word| word.starts_with("--")) else { return Ok(()) };
+    let known: Vec<String> = flags_of(command).map(|flag| format!("`{flag}`")).collect();
+    let known = match &known[..] {
+        [] => "it has none".to_owned(),
+        known => format!("it has {}", known.join(" and ")),
+    };
+    Err(misuse(command, format!("`{command}` has no flag {}: {known}", quoted(flag))))
+}
+
+/// Returns the flags of a subcommand.
+pub(super) fn flags_of(command: &str) -> impl Iterator<Item = &'static str> {
+    let arguments =
+        SUBCOMMANDS.iter().filter(move |known| known.name == command).map(|known| known.arguments);
+    let words = arguments
+        .flat_map(|arguments| arguments.split(|part: char| !(part == '-' || part.is_alphanumeric())));
+    words.filter(|word| word.starts_with("--"))
+}
+
 /// A subcommand.
 pub(super) struct Subcommand {
     pub(super) name: &'static str,
@@ -284,43 +320,23 @@ pub(super) const WITH_FLAGGED: &str = "--with-flagged";
 /// The flag that confirms a command that deletes files.
 pub(super) const YES: &str = "--yes";
 
-/// All subcommands.
+/// All subcommands. The help has a row for each on a screen of 80 columns and 24 rows.
 pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
-    subcommand("list", " [all]", "this session's runs; all = the runs of every session"),
-    subcommand("info", " <id|#>", "all details of a run"),
-    subcommand("log", " <id|#> [limit] [tools]", "the newest lines of its conversation, by default 20"),
-    subcommand("send", " <id|#> <message>", "sends a message to a live run, or resumes an ended run with it"),
+    subcommand("list", " [all]", "this session's runs; all = of every session"),
+    subcommand("info", " [--paths] <id|#>", "its state, task and costs; or its paths and keys"),
+    subcommand("log", " <id|#> [limit] [tools]", "the newest lines of its conversation"),
+    subcommand("send", " <id|#> <message>", "messages a live run, or resumes an ended run"),
     subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
-    subcommand(
-        "run",
-        " [--wait] <agent> <task>",
-        "starts an agent in the background; its result arrives as a message; --wait shows its progress",
-    ),
-    subcommand(
-        "background",
-        " [id|#]",
-        "moves a run to the background: its call returns, and its result arrives as a message",
-    ),
+    subcommand("run", " [--wait] <agent> <task>", "starts it in the background; or shows it, too"),
+    subcommand("background", " [id|#]", "lets a waiting call return; its run continues"),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or ended run"),
-    subcommand(
-        "undo",
-        " <id|#>",
-        "reverts the files that a run has changed, except files that changed later",
-    ),
+    subcommand("undo", " <id|#>", "reverts the files that a run has changed"),
     subcommand("diff", " <id|#>", "the changes of an isolated run"),
-    subcommand(
-        "apply",
-        " [--abort] [--with-flagged] <id|#>",
-        "applies the changes of an isolated run; --abort undoes that",
-    ),
-    subcommand(
-        "discard",
-        " [--yes] <id|#>",
-        "deletes the branch and the patch of an isolated run; without --yes only lists them",
-    ),
-    subcommand("answer", " [#|run]", "opens a pending question, by default the oldest"),
-    subcommand("agents", "", "the agents, their tools and their problems"),
-    subcommand("doctor", "", "checks if sub-agents can run here, and suggests fixes"),
+    subcommand("apply", " [--abort] [--with-flagged] <id|#>", "applies them, or undoes that"),
+    subcommand("discard", " [--yes] <id|#>", "deletes them; without --yes only lists them"),
+    subcommand("answer", " [#|run]", "opens a pending question, the oldest first"),
+    subcommand("agents", " [name]", "the agents and their problems; or all about one"),
+    subcommand("doctor", "", "checks the installation, and suggests fixes"),
 ];
 
 /// Subcommands, and the words that other programs have for them.
@@ -351,6 +367,9 @@ fn same_as(word: &str) -> Option<&'static str> {
 const FORMS: &str = "name a run by its number in the list, the start of its id, its label (in quotes if it has spaces), its \
      session key, or `last`";
 
+/// The same in one row, for the help.
+const SHORT_FORMS: &str = "# is its number in the list; an id may be its beginning, a label, or `last`";
+
 /// The usage.
 #[must_use]
 pub fn usage_report() -> Report {
@@ -358,7 +377,7 @@ pub fn usage_report() -> Report {
     for Subcommand { name, arguments, description } in &SUBCOMMANDS {
         report.lines.push(ReportLine::new(Mark::None, format!("{name}{arguments}"), *description));
     }
-    report.with(ReportLine::new(Mark::Info, "", FORMS))
+    report.with(ReportLine::new(Mark::Info, "", SHORT_FORMS))
 }
 
 /// An error: something else than a subcommand was typed. Short, because of the usage a low terminal shows only the end.
