@@ -40,7 +40,8 @@ pub fn agents_report(listing: &Listing) -> Report {
 }
 
 fn agent(report: &mut Report, listed: &Listed) {
-    let Listed { agent, values, plan, writes, only_reads, notices, permission_hooks } = listed;
+    let Listed { agent, values, plan, writes, only_reads, notices, permission_hooks, model_note, .. } =
+        listed;
     let AgentDefinition { name, description, source, readonly, path, .. } = &**agent;
     let traits = match (readonly, writes) {
         (true, _) => format!("{source}, readonly"),
@@ -71,9 +72,10 @@ fn agent(report: &mut Report, listed: &Listed) {
     let is_builtin = *source == Source::Builtin;
     let dropped = plan.iter().flat_map(|plan| &plan.dropped);
     for dropped in dropped.filter(|dropped| !is_builtin || !dropped.is_unavailable()) {
-        report.lines.push(below("without", &format!("{}: {}", dropped.tool, dropped.reason)));
+        report.lines.push(below("without", &format!("{}: {}", dropped.tool, dropped.why())));
     }
     report.lines.extend(notices.iter().map(|notice| below("without", notice)));
+    report.lines.extend(model_note.iter().map(|note| below("model", note)));
     let settings = values.by_source();
     if !settings.is_empty() {
         report.lines.push(below("settings", &settings));
