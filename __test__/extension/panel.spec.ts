@@ -118,7 +118,7 @@ describe("the list", () => {
 		assert.match(panel.text, /^ ● loader · .* · \$0\.02 · 41\.0%\/200k\n/);
 	});
 
-	it("names the key for the changes of an isolated run, once it has ended", async () => {
+	it("names the key for the changes of a run, once it has ended", async () => {
 		const run = aRun({ label: "fix", isIsolated: true });
 		const { panel, background } = await open(run);
 		assert.doesNotMatch(panel.foot, /diff/);
@@ -128,6 +128,12 @@ describe("the list", () => {
 		background.now(endedRun(run, { isIsolated: false }));
 		await passing(200);
 		assert.doesNotMatch(panel.foot, /diff/);
+		background.now(endedRun(run, { isIsolated: false, storedChanges: "snapshot" }));
+		await passing(200);
+		assert.match(panel.foot, / d diff /, "a run that changed files in the user's tree");
+		background.now(endedRun(run, { storedChanges: "nothing" }));
+		await passing(200);
+		assert.doesNotMatch(panel.foot, /diff/, "an isolated run without changes");
 	});
 
 	it("keeps the chosen run while others appear and disappear", async () => {

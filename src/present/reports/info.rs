@@ -38,7 +38,7 @@ pub fn info_report(run: &RunRecord, clock: &Clock) -> Report {
     let unknown = if run.is_live() { "unknown until its child has started" } else { "not known" };
     facts.add("session id", run.child_session_id.as_deref().unwrap_or(unknown));
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
-    let without = if run.has_lost_transcript() { "deleted" } else { "none" };
+    let without = run.lost_transcript().map_or("none", |why| why.trim_start_matches("its transcript was "));
     facts.add("transcript", transcript.as_deref().unwrap_or(without));
     facts.add_if_some("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
     if !is_waited_for {

@@ -24,5 +24,4 @@ pub use changes::{applied_report, apply_undone_report, difference_report, discar
 pub use doctor::doctor_report;
 pub use info::info_report;
 pub use list::list_report;
-pub(crate) use log::TRANSCRIPT_DELETED;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
