@@ -266,28 +266,38 @@ async fn settings_of_an_agent_that_does_not_exist_name_the_nearest() {
 async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
     let asks = |model: &str| scene(&json!({ "agents": { "own": { "model": model } } }));
     let unknown = HostModel {
-        problem: Some("Model \"sonet\" not found.".into()),
+        problem: Some("Model \"anthropic/sonet\" not found.".into()),
         known: vec!["anthropic/sonnet".into(), "x/y".into()],
         ..HostModel::default()
     };
-    let (args, result) = run(&asks("sonet"), &models(unknown)).await;
+    let (args, result) = run(&asks("anthropic/sonet"), &models(unknown)).await;
     assert!(args.is_empty() && result.is_error);
     assert_eq!(
         result.text,
-        "Model \"sonet\" not found.; did you mean `sonnet`? (the model comes from `agents.own`)"
+        "Model \"anthropic/sonet\" not found (from `agents.own`): did you mean `anthropic/sonnet`? Correct it, or remove \
+         `agents.own.model` from your configuration"
     );
     let no_login = HostModel {
         model: Some("anthropic/sonnet".into()),
         variables: vec!["ANTHROPIC_API_KEY".into()],
         ..HostModel::default()
     };
-    let (args, result) = run(&asks("sonnet"), &models(no_login.clone())).await;
+    let (args, result) = run(&asks("anthropic/sonnet"), &models(no_login.clone())).await;
     assert!(args.is_empty(), "{args}");
     assert_eq!(
         result.text,
-        "model `sonnet` (from `agents.own`), which is `anthropic/sonnet` here, needs a login for `anthropic`, and this pi has \
-         none: log in with `/login anthropic`, or set ANTHROPIC_API_KEY, or name another model with `agents.NAME.model`, where \
-         `inherit` is your session's"
+        "model `anthropic/sonnet` (from `agents.own`) needs a login for `anthropic`, and this pi has none: log in with `/login \
+         anthropic`, set ANTHROPIC_API_KEY, or remove `agents.own.model` from your configuration"
+    );
+    let of_file = scene(&json!({}));
+    write(&of_file, "agent/agents/own.md", &OWN.replace("file/model", "anthropic/sonnet"));
+    let (args, from_file) = run(&of_file, &models(no_login.clone())).await;
+    let path = of_file.path("agent/agents/own.md");
+    assert!(args.is_empty() && !from_file.text.contains('\n'), "{args}");
+    assert!(
+        from_file.text.ends_with(&format!("or remove `model` from `{}`", path.display())),
+        "{}",
+        from_file.text
     );
 
     // `agents` and `doctor` report it beforehand, in the same words.
@@ -307,7 +317,7 @@ async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
         assert_eq!(is_reported, problem.is_some(), "{checks:?}");
         problem
     };
-    assert_eq!(problem(&asks("sonnet"), no_login.clone()).await, Some(result.text));
+    assert_eq!(problem(&asks("anthropic/sonnet"), no_login.clone()).await, Some(result.text));
 
     // The child has a model that the host lacks, or it is not the host's pi.
     let login = HostModel { has_login: true, ..no_login.clone() };
@@ -325,6 +335,72 @@ async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
     let (args, _) =
         run(&scene(&json!({ "agents": { "own": { "model": "inherit" } } })), &models(no_login)).await;
     assert!(args.contains("--model session/model "), "{args}");
+}
+
+/// Nearly every agent file for Claude Code names such an alias.
+#[tokio::test]
+async fn an_alias_that_cannot_be_used_here_gives_way_to_the_session_s_model_with_a_note() {
+    let of_file = |model: &str, settings: Value| {
+        let scene = scene(&settings);
+        write(&scene, "agent/agents/own.md", &OWN.replace("file/model", model));
+        scene
+    };
+    let unknown = HostModel { problem: Some("Model \"opus\" not found.".into()), ..HostModel::default() };
+    let no_login = HostModel { model: Some("anthropic/sonnet".into()), ..HostModel::default() };
+    let login = HostModel { has_login: true, ..no_login.clone() };
+    let not_found = "Model \"opus\" not found";
+    let needs_login = "`anthropic/sonnet` needs a login (`/login anthropic`)";
+    let session = "your session's model `session/model` is used";
+    for (scene, host, expected, note) in [
+        (
+            of_file("opus", json!({})),
+            unknown.clone(),
+            "--model session/model ",
+            format!("model `opus` (from the agent file) cannot be used here: {not_found}; {session}"),
+        ),
+        (
+            of_file("sonnet:high", json!({})),
+            no_login.clone(),
+            "--model session/model --thinking low ",
+            format!("model `sonnet` (from the agent file) cannot be used here: {needs_login}; {session}"),
+        ),
+        // The user's own choice follows the same rule.
+        (
+            of_file("x/y", json!({ "agents": { "own": { "model": "sonnet" } } })),
+            no_login.clone(),
+            "--model session/model ",
+            format!("model `sonnet` (from `agents.own`) cannot be used here: {needs_login}; {session}"),
+        ),
+        (of_file("sonnet", json!({})), login, "--model sonnet ", String::new()),
+        (of_file("inherit", json!({})), no_login.clone(), "--model session/model ", String::new()),
+    ] {
+        let (args, result) = run(&scene, &models(host.clone())).await;
+        assert!(args.contains(expected), "{expected}: {args}{}", result.text);
+        let single = &result.details.results[0];
+        let notes: Vec<_> = single.diagnostics.iter().filter(|note| note.contains("model")).collect();
+        assert_eq!(notes, Vec::from_iter(Some(&note).filter(|note| !note.is_empty())));
+
+        // `agents` and `doctor` say the same.
+        let mut listing = listing(&scene).await;
+        let config = CallSettings::read(&scene.spec.cwd, &scene.spec.context).config();
+        listing.check_models(&config, &scene.spec.context, &models(host.clone())).await;
+        let report = pi_subagent_native::present::agents_report(&listing).plain();
+        assert_eq!(report.contains("cannot be used here"), !note.is_empty(), "{report}");
+        let context = Arc::clone(&scene.spec.context);
+        let checks = doctor(scene.spec.cwd.clone(), context, Arc::new(models(host))).await;
+        let is_reported = checks.iter().any(|check| check.message == format!("own: {note}"));
+        assert_eq!(is_reported, !note.is_empty(), "{checks:?}");
+    }
+    // The configuration's model comes before the session's. An explicit one is still checked.
+    let configured = of_file("opus", json!({ "model": "x/y" }));
+    let (args, result) = run(&configured, &models(unknown)).await;
+    assert!(args.is_empty() && result.text.contains("(from `model`)"), "{args}{}", result.text);
+    // Another pi has its own models.
+    let mut other = of_file("opus", json!({}));
+    let pi = context(&mut other).pi_command.clone();
+    write(&other, "agent/subagents.json", &json!({ "subagents": { "piCommand": pi } }).to_string());
+    let (args, result) = run(&other, &models(no_login)).await;
+    assert!(args.contains("--model opus "), "{args}{}", result.text);
 }
 
 #[tokio::test]
@@ -577,7 +653,7 @@ async fn a_child_gets_no_language_server_if_none_of_its_actions_is_allowed() {
         let (args, result) = run(&scene, &User::default()).await;
         let tools = if is_dropped { "--tools read " } else { "--tools read,lsp " };
         assert!(args.contains(tools), "{settings}: {args}");
-        let reason = "`lsp` was dropped: `allowLspTools` is off, or `allowedLspActions` is empty";
+        let reason = "`lsp` was dropped: the settings `allowLspTools` and `allowedLspActions` allow none of its actions";
         let diagnostics = &result.details.results[0].diagnostics;
         assert_eq!(diagnostics.iter().any(|line| line.contains(reason)), is_dropped, "{diagnostics:?}");
     }
@@ -585,7 +661,7 @@ async fn a_child_gets_no_language_server_if_none_of_its_actions_is_allowed() {
 
 #[tokio::test]
 async fn doctor_reports_a_missing_login_once_for_all_agents() {
-    let scene = scene(&json!({ "agents": { "*": { "model": "haiku" } } }));
+    let scene = scene(&json!({ "agents": { "*": { "model": "amazon-bedrock/claude-haiku" } } }));
     let model = HostModel { model: Some("amazon-bedrock/claude-haiku".into()), ..HostModel::default() };
     let user = Arc::new(models(model));
     let checks = doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), user).await;
@@ -594,9 +670,9 @@ async fn doctor_reports_a_missing_login_once_for_all_agents() {
     let message = &logins[0].message;
     for part in [
         "explorer, ",
-        ", own: model `haiku` (from `agents.*`), which is `amazon-bedrock/claude-haiku` here,",
+        ", own: model `amazon-bedrock/claude-haiku` (from `agents.*`) needs a login",
         "`/login amazon-bedrock`",
-        "`inherit` is your session's",
+        "remove `agents.*.model` from your configuration",
     ] {
         assert!(message.contains(part), "{message}");
     }
@@ -675,6 +751,60 @@ async fn unknown_names_are_reported_at_start_up_with_file_and_line() {
     let listed = listing(&scene).await;
     let found = listed.diagnostics.iter().filter(|found| found.code == "CONFIG_TOOL_UNKNOWN").count();
     assert_eq!(found, 3, "{:?}", listed.diagnostics);
+}
+
+#[tokio::test]
+async fn a_misspelled_tool_gets_the_nearest_name_everywhere() {
+    let mut scene = scene(&json!({}));
+    let tool = |name: &str| HostTool { name: name.to_owned(), extension: None };
+    context(&mut scene).host.tools = Some(["read", "grep"].map(tool).into());
+    write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\ntools: read, gerp\n---\nBe.");
+    let report = pi_subagent_native::present::agents_report(&listing(&scene).await).plain();
+    assert!(report.contains("gerp: did you mean grep?"), "{report}");
+    let (_, result) = run(&scene, &User::default()).await;
+    let notes = &result.details.results[0].diagnostics;
+    assert!(notes.iter().any(|note| note == "`gerp` was dropped: did you mean grep?"), "{notes:?}");
+    write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\ntools: gerp\n---\nBe.");
+    let (_, result) = run(&scene, &User::default()).await;
+    assert!(result.text.contains("agent `own` needs gerp: did you mean grep?"), "{}", result.text);
+}
+
+/// Without them every call of pi's `grep` and `find` fails in a child without network.
+#[tokio::test]
+async fn doctor_names_missing_search_programs_their_users_and_the_packages() {
+    let mut scene = scene(&json!({}));
+    fs::create_dir_all(scene.path("empty")).expect("the directory is created");
+    let empty = scene.path("empty");
+    context(&mut scene).env = vec![("PATH".into(), empty.into())];
+    write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\ntools: read, grep\n---\nBe.");
+    let found = async |scene: &Scene| {
+        let context = Arc::clone(&scene.spec.context);
+        let checks = doctor(scene.spec.cwd.clone(), context, Arc::new(User::default())).await;
+        let programs = checks.into_iter().filter(|check| check.area == "programs");
+        programs.map(|check| (check.message, check.hint.unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let both = found(&scene).await;
+    assert_eq!(both.len(), 2, "{both:?}");
+    let (rg, fd) = (&both[0], &both[1]);
+    assert!(rg.0.starts_with("`rg` is neither in `") && rg.0.contains("pi's `grep` fails"), "{rg:?}");
+    assert!(rg.0.contains("explorer, ") && rg.0.ends_with("own"), "{rg:?}");
+    assert!(rg.1.contains("`apt install ripgrep`"), "{rg:?}");
+    assert!(fd.0.contains("`find`") && !fd.0.contains("own"), "{fd:?}");
+    assert!(fd.1.contains("`apt install fd-find`"), "{fd:?}");
+    // In pi's own directory, and under the name of Debian on `PATH`.
+    write(&scene, "agent/bin/rg", "#!/bin/sh\n");
+    write(&scene, "empty/fdfind", "#!/bin/sh\n");
+    let executable = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
+    fs::set_permissions(scene.path("empty/fdfind"), executable).expect("the permissions are set");
+    assert_eq!(found(&scene).await, []);
+    // Remote children have the programs of their machine, and an extension may provide the tool.
+    fs::remove_file(scene.path("agent/bin/rg")).expect("the file is removed");
+    let tool = |name: &str, from: Option<&str>| HostTool {
+        name: name.to_owned(),
+        extension: from.map(str::to_owned),
+    };
+    context(&mut scene).host.tools = Some(vec![tool("read", None), tool("grep", Some("/ext/search.ts"))]);
+    assert_eq!(found(&scene).await, []);
 }
 
 #[tokio::test]
@@ -765,7 +895,7 @@ async fn a_call_ignores_blanks_around_a_name_and_explains_a_broken_agent() {
 #[tokio::test]
 async fn a_model_of_an_extension_needs_all_extensions_of_the_host() {
     const THERE: &str = "there.ts";
-    const REMEDY: &str = "or name another model with `agents.NAME.model`, where `inherit` is your session's";
+    const REMEDY: &str = ", or choose another model with `/model`";
     const OTHER: &str = "other.ts";
     type Row =
         (&'static str, Value, Option<&'static [&'static str]>, bool, Result<&'static str, &'static str>);

@@ -274,9 +274,7 @@ async fn a_hidden_file_of_the_tree_is_skipped_and_reported() {
             .await
             .expect("the private tree is created");
         assert_no_file_has_secret(&tree.root);
-        let notice = |path| {
-            format!("`{path}` was not copied unchanged into the private tree: it is hidden or cannot be read")
-        };
+        let notice = |path| format!("`{path}` was not copied unchanged into the private tree: it is hidden");
         assert_eq!(tree.notices, ["keys", "tracked.key", "untracked.key"].map(notice));
         fs::remove_dir_all(scene.at("agent/subagent-trees")).expect("the directory is removed");
     }

@@ -121,7 +121,7 @@ async fn a_cut_connection_fails_the_run_and_leaves_no_remote_process() {
     let result = run_with_action(&scene, async || relay.set(Network::Broken)).await;
     assert_eq!(single(&result).outcome, RunOutcome::Failed, "{}", result.text);
     assert!(
-        error(&result).starts_with("`far` ended before its child: the connection was lost"),
+        error(&result).starts_with("`far` ended without reporting the end of its child"),
         "{}",
         error(&result)
     );

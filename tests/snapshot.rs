@@ -360,7 +360,7 @@ async fn a_file_that_would_block_git_forever_is_named_at_once() {
         scene.write("dir/inner.txt", "changed");
         let store = if sandboxed { scene.sandboxed().await } else { scene.store().await };
         let refused = store.take(ID, &scene.root()).await.expect_err("git would wait");
-        let expected = format!("`{path}` is a FIFO or a device, and git would wait for it: remove it");
+        let expected = format!("`{path}` is a FIFO, and git would wait for it: remove it");
         assert_eq!(refused.to_string(), expected);
         assert!(!store.directory(ID).exists());
     };

@@ -15,7 +15,9 @@ use crate::support::program;
 use crate::support::stage::{self, PATIENCE, User, stage};
 use files::layout;
 use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, end_spares, parallel, single};
-use pi_subagent_native::run::{Control, HostContext, RunOutcome, RunOverrides, RunSpec, Timeout, ToolResult};
+use pi_subagent_native::run::{
+    Control, HostContext, HostModel, RunOutcome, RunOverrides, RunSpec, Timeout, ToolResult,
+};
 use serde_json::{Value, json};
 use supervisor::CancelReason;
 use tempfile::TempDir;
@@ -542,6 +544,33 @@ async fn a_failed_run_leaves_no_spare() {
     let other = RunSpec { cwd: scene.path("sessions"), ..scene.spec("third") };
     assert_eq!(by(&scene.run(other).await), next);
     scene.ends_with(3).await;
+}
+
+/// The host has no login for the alias of the agent, so its run falls back to another model.
+#[tokio::test]
+async fn an_alias_without_a_login_costs_no_second_boot() {
+    if program::runs_alone() {
+        return;
+    }
+    let scene = Scene::with(tells(), json!({ "spare": { "count": 0 } }));
+    scene.write("agent/agents/local.md", "---\nname: local\nreadonly: true\nmodel: sonnet\n---\nLook.");
+    let no_login = HostModel { model: Some("anthropic/sonnet".into()), ..HostModel::default() };
+    for count in 1..=2 {
+        let id = format!("call-{count}");
+        let early =
+            EarlyCall::new(id.clone(), false, scene.path("project"), scene.context(), Handle::current());
+        early.push(r#"{"agent":"local","task":"#);
+        if count > 1 {
+            // The host's answer is known by now.
+            scene.nth(count).await;
+        }
+        let user = User { model: Some(no_login.clone()), ..User::default() };
+        let call = Call { host_id: Some(id), callbacks: Arc::new(user), ..call(Control::default()) };
+        let result = timeout(PATIENCE, single(scene.spec("task"), call)).await.expect("the run ends");
+        assert!(!result.is_error, "{}", result.text);
+        timeout(PATIENCE, early.end()).await.expect("the early children end");
+        assert_eq!(scene.up().len(), count, "each call starts one child");
+    }
 }
 
 #[tokio::test]

@@ -80,7 +80,7 @@ it(
 		const message = await here.receive();
 		const [run] = message.runs;
 		assert.deepEqual([message.runIds, run?.status], [[runId], "error"]);
-		assert.match(message.text, /`far` ended before its child: the connection was lost/);
+		assert.match(message.text, /`far` ended without reporting the end of its child/);
 		assert.match(message.text, /it was not restarted/);
 		assert.equal(scene.read("cancelled").trim(), runId);
 		await nothingIsLeft(scene);

@@ -59,14 +59,10 @@ for (const version of piVersions) {
 
 		test("refuse a model without a login before the start, and say what to do", async () => {
 			const from = stage.server.requests.length;
-			stage.configure({ agents: { explorer: { model: "sonnet" }, tester: { model: "anthropic/sonnet" } } });
-			for (const agent of ["explorer", "tester"]) {
-				const end = await ended(agent);
-				assert.equal(detailsOf(end).error?.code, "INVALID_INPUT", textOf(end));
-				assert.match(textOf(end), /sonnet/);
-				assert.ok(textOf(end).includes(`agents.${agent}`), textOf(end));
-			}
-			assert.match(textOf(await ended("tester")), /`\/login anthropic`, or set .*ANTHROPIC_API_KEY/);
+			stage.configure({ agents: { tester: { model: "anthropic/sonnet" } } });
+			const end = await ended("tester");
+			assert.equal(detailsOf(end).error?.code, "INVALID_INPUT", textOf(end));
+			assert.match(textOf(end), /`\/login anthropic`, set .*ANTHROPIC_API_KEY.*, or remove `agents\.tester\.model`/);
 			assert.equal(stage.childRequests(from).length, 0);
 			for (const command of ["agents", "doctor"]) {
 				assert.match(
@@ -76,8 +72,22 @@ for (const version of piVersions) {
 				);
 			}
 			// A model whose key is passed to the child is tried.
-			stage.configure({ agents: { explorer: { model: "scripted-thinkr" } } });
-			assert.match(textOf(await ended()), /not found.*did you mean `scripted-thinker`/s);
+			stage.configure({ agents: { explorer: { model: "scripted/scripted-thinkr" } } });
+			assert.match(textOf(await ended()), /not found.*did you mean `scripted\/scripted-thinker`/s);
+		});
+
+		test("let an alias without a login, or without a model, give way to the session's model", async () => {
+			for (const [alias, reason] of [
+				["sonnet", "needs a login (`/login anthropic`)"],
+				["nothing-like-it", "not found"],
+			]) {
+				stage.configure({ agents: { explorer: { model: alias } } });
+				const end = await ended();
+				assert.equal(textOf(end), "hello");
+				const note = runOf(end).diagnostics?.find((line) => line.includes(`model \`${alias}\``)) ?? "";
+				assert.ok(note.includes(reason ?? "") && note.includes("your session's model `scripted/"), note);
+				assert.ok((await rpc.notices("/subagents agents")).includes(note), "the list of agents says so, too");
+			}
 		});
 
 		test("let only the named skills reach a child", async () => {

@@ -131,7 +131,7 @@ describe("the page about switching", () => {
 		}));
 		const configurations = blocks.filter(({ language }) => language === "json");
 		const files = blocks.filter(({ language }) => language === "markdown");
-		assert.ok(configurations.length >= 5 && files.length >= 2);
+		assert.ok(configurations.length >= 4 && files.length >= 2);
 		for (const { text } of configurations) assert.deepEqual(await complaints(JSON.parse(text).subagents), [], text);
 		for (const { text } of files) assert.deepEqual((await loaded(text)).messages, [], text);
 	});

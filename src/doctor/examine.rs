@@ -12,6 +12,7 @@ use super::disk::{directories, disk, unimported_trees};
 use super::guards::{sandbox, supervision};
 use super::launchers::launchers;
 use super::names::names;
+use super::programs::programs;
 use super::store::{store, waiting};
 use super::writing::{git_variables, writing};
 use crate::log::{self, Report};
@@ -101,6 +102,7 @@ async fn examine(
     let mut listing = list_agents(cwd, context, settings, &capabilities);
     listing.check_models(&config, context, callbacks).await;
     checks.extend(agents(&listing));
+    checks.extend(programs(&listing, &config, context));
     checks.extend(session_keys(context));
     checks.extend(names(context));
     checks.push(child_command(cwd, context, &config, &capabilities).await);
@@ -197,7 +199,11 @@ fn agents(listing: &Listing) -> Vec<Check> {
     // Tools missing from several agents are listed once, and so is a reason that keeps several agents from running.
     let mut dropped: Vec<(String, Vec<&str>)> = Vec::new();
     let mut models: Vec<(String, Vec<&str>)> = Vec::new();
-    for Listed { agent, plan, values, notices, .. } in &listing.agents {
+    let mut other_models: Vec<(String, Vec<&str>)> = Vec::new();
+    for Listed { agent, plan, values, notices, model_note, .. } in &listing.agents {
+        if let Some(note) = model_note {
+            group(&mut other_models, note.clone(), &agent.name);
+        }
         let given = values.from_settings();
         if !given.is_empty() {
             let message = format!("{}: {}", agent.name, given.join("; "));
@@ -237,6 +243,7 @@ fn agents(listing: &Listing) -> Vec<Check> {
         }
     };
     checks.extend(models.into_iter().map(check_with(Status::Warning)));
+    checks.extend(other_models.into_iter().map(check_with(Status::Info)));
     checks.extend(dropped.into_iter().map(check_with(Status::Info)));
     checks.extend(listing.diagnostics.iter().map(|diagnostic| diagnostic_check("agents", diagnostic)));
     checks

@@ -9,6 +9,7 @@
 //! | `guards` | the restraints of a child here: the warden and the sandbox |
 //! | `writing` | the places where agents may write, and the caches of their tools |
 //! | `launchers` | tests that pi starts through each configured launcher |
+//! | `programs` | the programs behind pi's `grep` and `find` |
 //! | `names` | tools, prompts and commands of others with the names of this package's |
 //! | `store` | checks that the store of runs can be used |
 //! | `disk` | the disk space of runs, kept private trees, writable directories |
@@ -19,6 +20,7 @@ mod examine;
 mod guards;
 mod launchers;
 mod names;
+mod programs;
 mod store;
 mod writing;
 

@@ -45,7 +45,6 @@ pub use question_text::{
     AnswerKind, Choice, ChosenAnswer, QuestionText, consent_text, conversation_question_text, question_text,
 };
 pub use report::{Mark, Report, ReportLine};
-pub(crate) use reports::TRANSCRIPT_DELETED;
 pub use reports::{
     DEFAULT_LOG_LINES, MAX_LOG_LINES, action_report, agent_report, agents_report, already_finished,
     applied_report, apply_undone_report, difference_report, discarded_report, doctor_report,

@@ -313,17 +313,13 @@ fn is_zero(count: &u32) -> bool {
 }
 
 impl RunRecord {
-    /// Returns true if its changes can be shown, as far as is known.
-    #[must_use]
-    pub fn has_diff(&self) -> bool {
-        match self.stored_changes {
-            Some(stored) => matches!(stored, StoredChanges::Snapshot | StoredChanges::Branch),
-            None => self.is_isolated,
-        }
-    }
-
     /// The maximum number of automatic resumptions after restarts of pi.
     const MAX_RESTARTS: u32 = 2;
+
+    /// Returns true if it was resumed automatically as often as possible.
+    pub(crate) fn is_restarted_enough(&self) -> bool {
+        self.restarts >= Self::MAX_RESTARTS
+    }
 
     /// Returns true if the run was interrupted, and can be resumed after a restart of pi.
     #[must_use]
@@ -332,7 +328,7 @@ impl RunRecord {
             && !self.is_foreground
             && self.transcript.is_some()
             && self.archived_ms.is_none()
-            && self.restarts < Self::MAX_RESTARTS
+            && !self.is_restarted_enough()
     }
 
     /// Returns true if the requesting conversation can be opened again. pi saves a session with its first answer, so a
@@ -460,10 +456,19 @@ impl RunRecord {
         self.can_diff() || self.can_abort_apply() || self.is_unfinished()
     }
 
-    /// Returns true if its transcript was deleted, for the quota or by a person.
+    /// Returns the reason why its transcript no longer exists. `None` if it exists, or never did.
     #[must_use]
-    pub fn has_lost_transcript(&self) -> bool {
-        self.transcript.is_none() && (self.archived_ms.is_some() || self.child_session_id.is_some())
+    pub fn lost_transcript(&self) -> Option<&'static str> {
+        let is_lost =
+            self.transcript.is_none() && (self.archived_ms.is_some() || self.child_session_id.is_some());
+        is_lost.then(|| match (self.cleanup, self.archived_ms, &self.directory) {
+            (Cleanup::Delete, Some(_), _) => "its transcript was deleted at its end (`cleanup: delete`)",
+            // Only the quota removes the files of an archived run.
+            (_, Some(_), None) => {
+                "its transcript was deleted, because all runs together exceeded `quotaBytes`"
+            }
+            _ => "its transcript was deleted",
+        })
     }
 
     /// Returns true if it is queued or running.
@@ -543,6 +548,20 @@ mod tests {
         assert_eq!(run.runtime(9_000), Some(Duration::from_secs(3)));
         let run = RunRecord { previous_run_ms: 60_000, ..run };
         assert_eq!(run.runtime(9_000), Some(Duration::from_secs(63)));
+    }
+
+    #[test]
+    fn the_record_says_why_a_transcript_no_longer_exists() {
+        let run = RunRecord { directory: Some("/d".into()), archived_ms: Some(1), ..RunRecord::default() };
+        let with_transcript = RunRecord { transcript: Some("/t".into()), ..run.clone() };
+        assert_eq!(with_transcript.lost_transcript(), None);
+        assert_eq!(RunRecord::default().lost_transcript(), None, "a run that never had a child");
+        let why = |run: &RunRecord| run.lost_transcript().unwrap_or_default();
+        assert!(why(&RunRecord { cleanup: Cleanup::Delete, ..run.clone() }).contains("`cleanup: delete`"));
+        assert_eq!(why(&run), "its transcript was deleted");
+        assert!(why(&RunRecord { directory: None, ..run }).contains("`quotaBytes`"));
+        let by_hand = RunRecord { child_session_id: Some("s".into()), ..RunRecord::default() };
+        assert_eq!(why(&by_hand), "its transcript was deleted");
     }
 
     #[test]

@@ -224,9 +224,12 @@ impl<'a> Search<'a> {
             level =
                 folders.into_iter().filter(|folder| !is_last && self.is_new(folder, diagnostics)).collect();
             if all > 0 && (is_last || self.seen.len() > MAX_FOLDERS) {
-                let message = format!(
-                    "has more than {MAX_FOLDERS} folders or {MAX_DEPTH} levels of them; the rest is ignored"
-                );
+                let limit = if self.seen.len() > MAX_FOLDERS {
+                    format!("{MAX_FOLDERS} folders")
+                } else {
+                    format!("{MAX_DEPTH} levels of folders")
+                };
+                let message = format!("has more than {limit}; the rest is ignored");
                 diagnostics.push(too_large(self.root, message));
             }
         }

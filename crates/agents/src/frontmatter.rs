@@ -343,9 +343,11 @@ impl Budget {
         let bytes = self.bytes.get().checked_sub(text_bytes);
         let (Some(values), Some(bytes)) = (values, bytes) else {
             self.is_spent.set(true);
-            return Err(E::custom(format!(
-                "it expands to more than {MAX_VALUES} values or {MAX_TEXT_BYTES} bytes; remove nested YAML aliases"
-            )));
+            let limit = match values {
+                None => format!("{MAX_VALUES} values"),
+                Some(_) => format!("{MAX_TEXT_BYTES} bytes"),
+            };
+            return Err(E::custom(format!("it expands to more than {limit}; remove nested YAML aliases")));
         };
         self.values.set(values);
         self.bytes.set(bytes);

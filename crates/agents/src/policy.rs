@@ -3,11 +3,15 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use serde::ser::SerializeStruct as _;
 use serde::{Serialize, Serializer};
 
 use super::definition::{AgentDefinition, AskTarget};
 use super::output_schema::SUBMIT;
-use super::tools::{ASK, FOREIGN_TOOLS, LSP, MCP, READ_TOOLS, SHELL, WRITE_TOOLS, is_never_in_child};
+use super::tools::{
+    ASK, FOREIGN_TOOLS, LSP, MCP, READ_TOOLS, SHELL, WRITE_TOOLS, is_known_tool, is_never_in_child,
+    nearest_tool,
+};
 use sanitizer::{covers, overlaps};
 
 /// The tools that pi enables by default. An agent that may write and declares no tools gets these.
@@ -143,24 +147,45 @@ impl ToolPlan {
 }
 
 /// A declared tool that the child does not get.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DroppedTool {
     /// pi's name for the tool.
     pub tool: String,
-    /// The reason why the child does not get the tool; written in words.
-    #[serde(serialize_with = "in_words")]
+    /// The reason why the child does not get the tool.
     pub reason: DropReason,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn in_words<S: Serializer>(reason: &DropReason, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(reason)
+impl Serialize for DroppedTool {
+    /// Writes the reason in words.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("DroppedTool", 2)?;
+        fields.serialize_field("tool", &self.tool)?;
+        fields.serialize_field("reason", &self.why())?;
+        fields.end()
+    }
+}
+
+impl DroppedTool {
+    /// Returns the reason in words. A misspelled name gets the nearest one.
+    #[must_use]
+    pub fn why(&self) -> String {
+        let is_missing = matches!(self.reason, DropReason::NotAvailable | DropReason::Unknown);
+        match misspelled(&self.tool).filter(|_| is_missing) {
+            Some(meant) => format!("did you mean {meant}?"),
+            None => self.reason.to_string(),
+        }
+    }
 }
 
 impl fmt::Display for DroppedTool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "`{}` was dropped: {}", self.tool, self.reason)
+        write!(f, "`{}` was dropped: {}", self.tool, self.why())
     }
+}
+
+/// Returns the tool that a name without a meaning in any harness was probably meant for.
+fn misspelled(tool: &str) -> Option<&'static str> {
+    if is_known_tool(tool) { None } else { nearest_tool(tool) }
 }
 
 /// The reason why a child does not get a declared tool.
@@ -187,7 +212,7 @@ pub enum DropReason {
     #[error("the setting `allowWrite` is off")]
     WriteNotAllowed,
     /// The settings allow no action of `lsp`.
-    #[error("`allowLspTools` is off, or `allowedLspActions` is empty")]
+    #[error("the settings `allowLspTools` and `allowedLspActions` allow none of its actions")]
     LspNotAllowed,
     /// This pi does not have the tool.
     #[error("this pi does not have it; install a package that provides it")]
@@ -249,6 +274,11 @@ impl fmt::Display for NoUsableTools {
             [only] => (only.clone(), "it"),
             several => (format!("one of {}", several.join(", ")), "them"),
         };
+        if let [only] = &self.missing[..]
+            && let Some(meant) = misspelled(only)
+        {
+            return write!(f, "agent `{}` needs {only}: did you mean {meant}?", self.agent);
+        }
         write!(f, "agent `{}` needs {tools}; ", self.agent)?;
         let mut packages: Vec<_> = self.missing.iter().filter_map(|tool| package_with(tool)).collect();
         packages.dedup();

@@ -40,7 +40,7 @@ pub use obstacle::{Place, Reads, unless_blocked};
 pub use private::noted_trees;
 pub use private::{Imported, PrivateTree, RemoteChanges, RemoteChangesError, RemoteTree, TreeLock};
 pub use root::{REPOSITORY, has_git, is_bare, root_of};
-pub use scan::{Found, PARTIAL, scan};
+pub use scan::{Found, scan};
 pub use snapshot::{
     Apply, Artifacts, Change, ChangeKind, ChangesState, RunChanges, Snapshot, SnapshotError, SnapshotLimits,
     SnapshotStore, Undone, Unrecorded, changes_in, changes_of,

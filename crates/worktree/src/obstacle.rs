@@ -57,10 +57,12 @@ const NAMES_A_FILE: [&str; 2] = ["excludesfile", "attributesfile"];
 pub enum Obstacle {
     /// A FIFO or a device.
     #[error(
-        "`{}` {} a FIFO or a device, and git would wait for it: remove it",
+        "`{}` {} {kind}, and git would wait for it: remove it",
         shown(path), if *is_link { "leads to" } else { "is" }
     )]
     Special {
+        /// The kind of the file, in words.
+        kind: &'static str,
         /// The file, relative to the directory that was searched if it lies in it.
         path: PathBuf,
         /// True for a symbolic link to one.
@@ -369,11 +371,27 @@ impl Search<'_> {
         let Some(found) = found else { return };
         let shown = || path.strip_prefix(self.base).unwrap_or(path).to_owned();
         if is_endless(&found) || (is_link && found.is_file() && is_of_kernel(path)) {
-            self.found = Some(Obstacle::Special { path: shown(), is_link });
+            self.found = Some(Obstacle::Special { kind: kind_of(&found), path: shown(), is_link });
         } else if found.is_file() && found.len() > limit {
             self.found = Some(Obstacle::Huge { path: shown(), bytes: found.len(), limit });
         }
     }
+}
+
+/// Returns the kind of a file without a fixed end, in words.
+fn kind_of(found: &fs::Metadata) -> &'static str {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt as _;
+        let kind = found.file_type();
+        if kind.is_fifo() {
+            return "a FIFO";
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return "a device";
+        }
+    }
+    if found.is_file() { "a file of the kernel" } else { "a special file" }
 }
 
 struct Entry {
@@ -452,8 +470,8 @@ mod tests {
 
     #[test]
     fn a_file_that_would_block_git_is_reported() {
-        let special =
-            |path: &str| format!("`{path}` is a FIFO or a device, and git would wait for it: remove it");
+        let special = |path: &str| format!("`{path}` is a FIFO, and git would wait for it: remove it");
+        let leads = |path: &str, kind: &str| special(path).replace("is a FIFO", &format!("leads to {kind}"));
         for (path, kind, expected) in [
             (".git/HEAD", "fifo", Some(special(".git/HEAD"))),
             (".git/config", "fifo", Some(special(".git/config"))),
@@ -464,8 +482,8 @@ mod tests {
             (".git/objects/pack/pack-1.idx", "fifo", Some(special(".git/objects/pack/pack-1.idx"))),
             (".git/info/exclude", "fifo", Some(special(".git/info/exclude"))),
             (".gitignore", "fifo", Some(special(".gitignore"))),
-            (".git/index", "/dev/zero", Some(special(".git/index").replace("is a", "leads to a"))),
-            (".git/index", "/proc/self/status", Some(special(".git/index").replace("is a", "leads to a"))),
+            (".git/index", "/dev/zero", Some(leads(".git/index", "a device"))),
+            (".git/index", "/proc/self/status", Some(leads(".git/index", "a file of the kernel"))),
             (
                 ".git/index",
                 "huge",

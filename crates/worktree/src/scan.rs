@@ -17,8 +17,8 @@ const MAX_ENTRIES: usize = 200_000;
 const MAX_LOOKUPS: usize = 20_000;
 /// The maximum number of protected paths. Each needs its own mount.
 const MAX_PROTECTED: usize = 512;
-/// The notice for a tree that was only scanned in part.
-pub const PARTIAL: &str = "some files that should be protected may be unprotected: the tree is too large, or a part of it cannot be read";
+/// The beginning of the notice for a tree that was only scanned in part.
+const PARTIAL: &str = "some files that should be protected may be unprotected";
 
 /// The findings of a scan.
 #[derive(Debug, Default)]
@@ -29,6 +29,8 @@ pub struct Found {
     pub links: Vec<PathBuf>,
     /// True if a part was not scanned, because the tree is too large or cannot be read.
     pub is_partial: bool,
+    /// A directory that could not be read, and that a child could open.
+    unreadable: Option<PathBuf>,
 }
 
 impl Found {
@@ -39,7 +41,16 @@ impl Found {
             let link = quoted_path(&link.to_string_lossy());
             format!("{link} is a symbolic link: only its target is protected")
         });
-        self.is_partial.then(|| PARTIAL.to_owned()).into_iter().chain(links).collect()
+        self.partial().into_iter().chain(links).collect()
+    }
+
+    /// Returns the reason why a part of the tree was not scanned, if there is one.
+    #[must_use]
+    pub fn partial(&self) -> Option<String> {
+        self.is_partial.then(|| match &self.unreadable {
+            Some(path) => format!("{PARTIAL}: {} cannot be read", quoted_path(&path.to_string_lossy())),
+            None => format!("{PARTIAL}: the tree is too large"),
+        })
     }
 
     /// Forgets a directory in the tree: the child may write in it.
@@ -123,7 +134,10 @@ impl Scan<'_> {
             Err(error) => {
                 // A path that is too long does not stop a child, which can go there step by step.
                 let is_too_long = error.kind() == io::ErrorKind::InvalidFilename;
-                self.found.is_partial |= is_too_long || could_be_opened(directory);
+                if is_too_long || could_be_opened(directory) {
+                    self.found.is_partial = true;
+                    self.found.unreadable.get_or_insert_with(|| directory.to_owned());
+                }
                 return Vec::new();
             }
         };

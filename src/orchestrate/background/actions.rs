@@ -17,8 +17,8 @@ use crate::orchestrate::queue::Queue;
 use crate::orchestrate::{BackgroundMove, CallOrder, MoveError};
 use crate::run::{
     ActionOutcome, CallSettings, HostCallbacks, OverBudget, Refusal, RemoteLimit, Resumption, RunId,
-    RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Unmet, Used, blocking, cannot_continue,
-    prepare_with, spawn_task,
+    RunOutcome, RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Unmet, Used, blocking,
+    cannot_continue, prepare_with, spawn_task,
 };
 use agents::config::Budget;
 use sanitizer::figures::millis;
@@ -87,11 +87,17 @@ pub enum ActionError {
     #[error(transparent)]
     TooMany(#[from] SpawnRefusal),
     /// Another process was faster.
-    #[error("it was resumed in the meantime, or its transcript was archived")]
-    ChangedSince,
-    /// The run does not continue after a restart of pi.
-    #[error("it was not interrupted, or was already resumed twice after a restart")]
-    NoRestart,
+    #[error("another process has just resumed it")]
+    ResumedSince,
+    /// The transcript of the run was removed.
+    #[error("{0}, so it cannot be continued")]
+    LostTranscript(&'static str),
+    /// The run has an end that a restart of pi does not change.
+    #[error("it was not interrupted")]
+    NotInterrupted,
+    /// The run was resumed automatically as often as possible.
+    #[error("it was already resumed twice after a restart")]
+    RestartedEnough,
 }
 
 /// Ends a run and everything that it started.
@@ -253,6 +259,9 @@ async fn continue_session(
     if run.is_live() {
         return try_quota(service, run, message);
     }
+    if let Some(why) = run.lost_transcript() {
+        return Err(ActionError::LostTranscript(why));
+    }
     if run.archived_ms.is_some() {
         return Err(ActionError::Archived { run_id: run.run_id.clone() });
     }
@@ -319,7 +328,11 @@ async fn continue_session(
     let record = live.record();
     let ended_ms = run.ended_ms;
     if !service.blocking(move |service| service.store.claim(&record, ended_ms)).await {
-        return Err(ActionError::ChangedSince);
+        let key = run.key.clone();
+        let stored = service.blocking(move |service| service.store.run(&key)).await;
+        let is_archived = stored.is_some_and(|stored| stored.archived_ms.is_some());
+        let run_id = run.run_id.clone();
+        return Err(if is_archived { ActionError::Archived { run_id } } else { ActionError::ResumedSince });
     }
     service.invalidate(false);
     watch_others(service);
@@ -343,7 +356,14 @@ pub(super) async fn restart(
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Result<ActionOutcome, ActionError> {
     if !run.can_restart() {
-        return Err(ActionError::NoRestart);
+        return Err(match run.outcome {
+            Some(RunOutcome::Interrupted) if run.is_restarted_enough() => ActionError::RestartedEnough,
+            Some(RunOutcome::Interrupted) if run.archived_ms.is_some() => {
+                ActionError::Archived { run_id: run.run_id.clone() }
+            }
+            Some(RunOutcome::Interrupted) => ActionError::NoTranscript,
+            _ => ActionError::NotInterrupted,
+        });
     }
     tracing::info!(target: "run", run = %run.run_id, restarts = run.restarts, "an interrupted run is resumed");
     let run = RunRecord { restarts: run.restarts + 1, ..run.clone() };

@@ -20,7 +20,8 @@ use crate::orchestrate::call_order::{Sequence, SequenceGuard};
 use crate::orchestrate::provider_gate::request;
 use crate::orchestrate::queue::{EarlyPermit, Group, Queue};
 use crate::run::{
-    Booted, BoxFuture, HostCallbacks, HostContext, RunId, RunOverrides, RunSpec, SharedRunId, prepare,
+    Booted, BoxFuture, HostCallbacks, HostContext, HostModel, RunId, RunOverrides, RunSpec, SharedRunId,
+    prepare, remembered_model,
 };
 use agents::config::EarlyBoot;
 use supervisor::{Cancel, CancelReason};
@@ -185,7 +186,12 @@ async fn boot(
     mut order: SequenceGuard,
     cancel: &Cancel,
 ) -> Option<(Booted, EarlyPermit)> {
-    let ready = prepare(spec, SharedRunId::new(RunId::random()), &NoUser, cancel).await.ok()?;
+    let host = NoUser(Arc::clone(&spec.context));
+    let ready = prepare(spec, SharedRunId::new(RunId::random()), &host, cancel).await.ok()?;
+    if ready.awaits_host() {
+        // The host may have no login for the alias. The run would then start a second child with another model.
+        return None;
+    }
     if ready.resolved.early_boot() == EarlyBoot::Off || !ready.may_boot_early().await {
         tracing::debug!(target: "early", run = %ready.id().get(), "no child is booted early");
         return None;
@@ -207,9 +213,14 @@ async fn boot(
 }
 
 /// The user cannot be asked about a call that has not arrived yet, so a child that needs a question is not booted.
-struct NoUser;
+struct NoUser(Arc<HostContext>);
 
 impl HostCallbacks for NoUser {
+    /// The host is only asked for the call. Its last answer is almost always the next one, too.
+    fn model<'a>(&'a self, asked: &'a str) -> BoxFuture<'a, Option<HostModel>> {
+        Box::pin(async move { remembered_model(&self.0.agent_dir, asked).flatten() })
+    }
+
     fn is_interactive(&self) -> bool {
         // The user may be there when the call comes, so the policy must not decide now.
         true

@@ -157,11 +157,12 @@ fn dropped(listed: &Listed) -> impl Iterator<Item = &DroppedTool> {
 
 /// Returns the full reasons why an agent cannot run, or runs with less than its file requests.
 fn shortfalls(listed: &Listed) -> Vec<(Mark, String)> {
-    let without = dropped(listed).map(|dropped| format!("without {}: {}", dropped.tool, dropped.reason));
+    let without = dropped(listed).map(|dropped| format!("without {}: {}", dropped.tool, dropped.why()));
     let notices = listed.notices.iter().map(|notice| format!("without: {notice}"));
+    let model = listed.model_note.iter().map(|note| format!("model: {note}"));
     let reason = listed.plan.as_ref().err();
     let reason = reason.map(|error| (mark(listed), format!("unavailable: {error}")));
-    without.chain(notices).map(|text| (Mark::Info, text)).chain(reason).collect()
+    without.chain(notices).chain(model).map(|text| (Mark::Info, text)).chain(reason).collect()
 }
 
 /// Returns a line for each different shortfall, with the names of its agents.

@@ -57,7 +57,7 @@ pub fn info_paths_report(run: &RunRecord) -> Report {
     facts.add("directory", &run.cwd.to_string_lossy());
     facts.add_if_some("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
-    let without = if run.has_lost_transcript() { "deleted" } else { "none" };
+    let without = run.lost_transcript().map_or("none", |why| why.trim_start_matches("its transcript was "));
     facts.add("transcript", transcript.as_deref().unwrap_or(without));
     facts.0
 }

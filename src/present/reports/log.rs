@@ -13,8 +13,6 @@ use sanitizer::{figures, one_line};
 pub const DEFAULT_LOG_LINES: usize = 20;
 /// Most lines of a conversation that a log shows.
 pub const MAX_LOG_LINES: usize = 200;
-/// The reason why the transcript of a run cannot be read.
-pub(crate) const TRANSCRIPT_DELETED: &str = "its transcript was deleted, because of `quotaBytes` or by hand";
 /// Longest line; more than any screen has columns.
 const MAX_LINE: usize = 1_000;
 /// The number of characters of a tool's result that are shown.
@@ -74,8 +72,8 @@ fn path(run: &RunRecord) -> String {
 }
 
 fn nothing(run: &RunRecord) -> &'static str {
-    if run.has_lost_transcript() {
-        TRANSCRIPT_DELETED
+    if let Some(why) = run.lost_transcript() {
+        why
     } else if run.is_live() {
         "no messages yet"
     } else {

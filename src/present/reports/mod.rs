@@ -25,5 +25,4 @@ pub use doctor::doctor_report;
 pub(crate) use info::PATHS;
 pub use info::{info_paths_report, info_report};
 pub use list::list_report;
-pub(crate) use log::TRANSCRIPT_DELETED;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};

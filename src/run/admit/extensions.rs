@@ -1,7 +1,7 @@
 //! Decides which extensions a child loads, and whether it has to download an extension or a tool.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::resolve::ResolvedRun;
 use crate::run::context::{BUILT_IN_PROVIDER, HostContext};
@@ -130,16 +130,28 @@ pub(crate) fn may_download(
     agent_dir: &Path,
     env: &[(OsString, OsString)],
 ) -> bool {
+    let is_wanted = |(tool, _): (&str, _)| tools.iter().any(|wanted| wanted == tool);
+    missing_programs(agent_dir, env).into_iter().any(is_wanted)
+        || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
+}
+
+/// Returns pi's tools whose program pi would not find, each with the program's name. Blocks.
+pub(crate) fn missing_programs(
+    agent_dir: &Path,
+    env: &[(OsString, OsString)],
+) -> Vec<(&'static str, &'static str)> {
     let path = supervisor::search_path(env);
     let is_installed = |name: &&str| {
-        let fetched = agent_dir.join(BIN).join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+        let fetched = fetched_programs(agent_dir).join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
         fetched.exists() || supervisor::resolve_program(name.as_ref(), path).is_some()
     };
-    let is_missing = |(tool, names): &(&str, &[&str])| {
-        tools.iter().any(|wanted| wanted == tool) && !names.iter().any(is_installed)
-    };
-    PROGRAMS.iter().any(is_missing)
-        || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
+    let missing = PROGRAMS.iter().filter(|(_, names)| !names.iter().any(is_installed));
+    missing.map(|(tool, names)| (*tool, names[0])).collect()
+}
+
+/// Returns the directory in which pi keeps downloaded programs.
+pub(crate) fn fetched_programs(agent_dir: &Path) -> PathBuf {
+    agent_dir.join(BIN)
 }
 
 /// Returns true if an extension is a package, such as `npm:tools` or `git:github.com/user/tools`. Files and built-in

@@ -17,7 +17,7 @@ use super::values::{AgentValues, ModelCheck, SkillFiles, UnusableModel, ValueSou
 use super::write_reach::{WriteReach, only_reads};
 use crate::run::callbacks::HostCallbacks;
 use crate::run::context::HostContext;
-use crate::run::launcher::{LauncherError, selected};
+use crate::run::launcher::{LauncherError, launcher_of, selected};
 use crate::run::sandbox::{HostCapabilities, SandboxPlan, may_write, shell_policy};
 use crate::run::spec::RunOverrides;
 use agents::config::{ALL, Config, LoadedConfig, NamedAgent};
@@ -62,6 +62,10 @@ pub struct Listed {
     pub only_reads: bool,
     /// Notices about settings that the host cannot meet.
     pub notices: Vec<String>,
+    /// True if its children run on another machine.
+    pub is_remote: bool,
+    /// The reason why the agent gets another model than it asks for, once the host was asked.
+    pub model_note: Option<String>,
 }
 
 /// An agent, for callers.
@@ -128,7 +132,7 @@ impl Listed {
             can_write: self.writes.is_some(),
             writes: self.writes,
             settings,
-            notices: self.notices,
+            notices: self.notices.into_iter().chain(self.model_note).collect(),
         }
     }
 }
@@ -188,8 +192,13 @@ impl Listing {
                 let has_own_login = own_credentials(context, &listed.agent).is_some();
                 let Listed { agent, permission_hooks, values, .. } = &*listed;
                 let check = ModelCheck { agent, config, context, permission_hooks, has_own_login, callbacks };
-                if let Err(unusable) = check.usable(&values.model).await {
-                    listed.plan = Err(unusable.into());
+                match check.usable(values).await {
+                    Ok(chosen) if chosen.note.is_some() => {
+                        listed.values.model = chosen.model;
+                        listed.model_note = chosen.note;
+                    }
+                    Ok(_) => {}
+                    Err(unusable) => listed.plan = Err(unusable.into()),
                 }
             }
         };
@@ -229,6 +238,8 @@ pub fn list_agents(
             writes: (may_write(&agent, &config) && !only_reads).then_some(reach),
             only_reads,
             notices,
+            is_remote: launcher_of(&agent, &config).remote_name().is_some(),
+            model_note: None,
             values,
             agent,
         }

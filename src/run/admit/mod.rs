@@ -35,6 +35,7 @@ pub(crate) mod values;
 mod write_reach;
 
 pub use extensions::Extensions;
+pub(crate) use extensions::{fetched_programs, missing_programs};
 pub use listing::{AgentInfo, CannotRun, Described, Listed, Listing, describe, list_agents};
 pub(crate) use listing::{default_agent, is_allowed};
 pub(crate) use permission_hooks::find_permission_hooks;
@@ -45,6 +46,7 @@ pub use remote_limits::RemoteLimit;
 pub(crate) use remote_limits::cannot_continue;
 pub use resolve::Unmet;
 pub use settings::{CallSettings, load_config, start_log};
+pub(crate) use values::remembered as remembered_model;
 pub(crate) use values::starts_another_pi;
 pub use values::{AgentValues, Sourced, ValueSource, find_agents, look_up};
 pub use write_reach::WriteReach;

@@ -14,7 +14,7 @@ use tokio::sync::Notify;
 use super::refusal::Refusal;
 use super::resolve::{ResolvedRun, Unmet, resolve};
 use super::settings::CallSettings;
-use super::values::ModelCheck;
+use super::values::{ModelCheck, awaits_host};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::budget::OverBudget;
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
@@ -77,6 +77,13 @@ impl AdmittedRun {
     #[must_use]
     pub fn provider(&self) -> Option<&str> {
         self.resolved.provider()
+    }
+
+    /// Returns true if only the host knows which model the run gets, and the host was not asked yet.
+    #[must_use]
+    pub(crate) fn awaits_host(&self) -> bool {
+        let ResolvedRun { agent, config, values, .. } = &*self.resolved;
+        awaits_host(agent, config, &self.spec.context, &values.model)
     }
 
     /// Returns the tools that the child gets.
@@ -250,9 +257,9 @@ impl<'a> Call<'a> {
         let ResolvedRun { agent, config, permission_hooks, values, .. } = &resolved;
         let context = &*spec.context;
         let check = ModelCheck { agent, config, context, permission_hooks, has_own_login, callbacks };
-        let found = self.unless_aborted(check.usable(&values.model)).await?;
-        let model = found.map_err(|unusable| self.refused(unusable.into()))?;
-        resolved.model = model.or(resolved.model);
+        let chosen = self.unless_aborted(check.usable(values)).await?;
+        let chosen = chosen.map_err(|unusable| self.refused(unusable.into()))?;
+        resolved.choose(chosen, context);
         let resolved = Arc::new(resolved);
         self.builder.agent.clone_from(&resolved.agent.name);
         self.builder.output_schema.clone_from(&resolved.agent.output_schema);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::permission_hooks::find_permission_hooks;
 use super::refusal::Refusal;
 use super::remote_limits::{RemoteLimit, remote_limit};
-use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
+use super::values::{AgentValues, ChosenModel, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
 use crate::run::background::StoredChanges;
 use crate::run::context::{HostContext, HostTool, SessionKey};
@@ -195,11 +195,7 @@ pub(crate) fn resolve(
         tool_notes: if values.reads_context.value { tool_notes(&spec.cwd, context) } else { Vec::new() },
         skills,
         credentials,
-        keys: if cfg!(unix) && launcher.remote_name().is_none() {
-            keys_of(values.model.value.as_deref(), context)
-        } else {
-            Vec::new()
-        },
+        keys: keys_of(values.model.value.as_deref(), launcher.remote_name(), context),
         announces: overrides.announces,
         is_isolated,
         stored_changes: no_changes(&agent, writes, changes_files, is_isolated, spec, launcher.remote_name()),
@@ -281,8 +277,12 @@ fn git_variables(config: &Config, spec: &RunSpec, remote_launcher: Option<&str>)
     withheld.into_iter().chain(configured).collect()
 }
 
-/// Returns the session's keys for the provider of a model, or all keys if the provider is not known.
-fn keys_of(model: Option<&str>, context: &HostContext) -> Vec<SessionKey> {
+/// Returns the session's keys for the provider of a model, or all keys if the provider is not known. A remote child
+/// gets none.
+fn keys_of(model: Option<&str>, remote_launcher: Option<&str>, context: &HostContext) -> Vec<SessionKey> {
+    if cfg!(not(unix)) || remote_launcher.is_some() {
+        return Vec::new();
+    }
     let provider = model.and_then(|model| model.split_once('/')).map(|(provider, _)| provider);
     let is_its_own = |key: &&SessionKey| provider.is_none_or(|provider| provider == key.provider);
     context.host.session_keys.iter().filter(is_its_own).cloned().collect()
@@ -307,6 +307,18 @@ impl ResolvedRun {
             tracing::info!(target: "run", reason, "the caller gets a notice");
         }
         sandbox.log();
+    }
+
+    /// Takes the model that the hosting pi's answer has decided.
+    pub(super) fn choose(&mut self, chosen: ChosenModel, context: &HostContext) {
+        let ChosenModel { model, full_name, note } = chosen;
+        if note.is_some() {
+            self.keys = keys_of(model.value.as_deref(), self.launcher.remote_name(), context);
+            self.model.clone_from(&model.value);
+            self.values.model = model;
+        }
+        self.model = full_name.or(self.model.take());
+        self.notices.extend(note);
     }
 
     /// Returns the provider of the child's model, if known.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use files::FileError;
+use sanitizer::figures::bytes;
 use sanitizer::{Sanitizer, chain, quoted_within, with_cause};
 use supervisor::Outcome;
 use tokio::time::sleep;
@@ -19,7 +20,7 @@ use crate::run::launch::private_files::write_private;
 use crate::run::launcher::{HelperError, RemoteEnd, run_cancel, run_helper};
 use crate::run::record::changes::{Changed, WorkTree};
 use crate::run::record::changes::{TIME_AFTER, Watched};
-use crate::run::record::git::NoAnswer;
+use crate::run::record::git::{MAX_BYTES, NoAnswer};
 use crate::run::record::isolation::{ImportOutcome, Isolated};
 use crate::run::record::snapshots::{Before, TreeAtEnd};
 use crate::run::result::verdict::{AttemptReport, Flagged};
@@ -146,9 +147,12 @@ impl ActiveRun<'_> {
         let Some(before) = before else { return Ok(None) };
         match self.within_end_limits(SCAN_AFTER_ABORT, Box::pin(before.changes())).await {
             Some(Ok(changed)) => Ok(Some(changed)),
-            None | Some(Err(NoAnswer::Failed)) => Ok(None),
-            Some(Err(NoAnswer::Blocked(why))) => Err(ChangesNotListed { why }),
+            None => Err("the run was ended before git had listed them".to_owned()),
+            Some(Err(NoAnswer::Failed)) => Err("git failed".to_owned()),
+            Some(Err(NoAnswer::TooMuch)) => Err(format!("git lists more than {}", bytes(MAX_BYTES as u64))),
+            Some(Err(NoAnswer::Blocked(why))) => Err(why),
         }
+        .map_err(|why| ChangesNotListed { why })
     }
 
     /// Returns the files that the run has changed and that a person should look at. `changed` are known changes.

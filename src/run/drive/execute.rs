@@ -39,10 +39,6 @@ use worktree::root_of;
 
 /// The prompt of a child whose session continues after its provider's quota was used up.
 const AFTER_QUOTA: &str = "The provider's usage limit interrupted you and has been lifted. Continue with your task where you left off, and finish it.";
-/// The notice of a run whose changed files are not known.
-const CHANGES_NOT_LISTED: &str =
-    "the files that it changed are not listed: git failed, took too long, or found too many";
-
 /// The reason why a wait for a provider's quota ended without the quota.
 enum QuotaError {
     Cancelled(CancelReason),
@@ -211,8 +207,8 @@ impl ActiveRun<'_> {
             let is_recorded = snapshot.is_some();
             let (changed, tree) = tokio::join!(self.changes_since(before), self.tree_since(snapshot));
             let (changed, unlisted) = match changed {
-                Ok(changed) => (changed, CHANGES_NOT_LISTED.to_owned()),
-                Err(error) => (None, error.to_string()),
+                Ok(changed) => (changed, None),
+                Err(error) => (None, Some(error.to_string())),
             };
             let is_committed = changed.as_ref().is_some_and(|changed| changed.is_committed);
             let changed = changed.map(|changed| changed.with(tree.paths()));
@@ -244,9 +240,7 @@ impl ActiveRun<'_> {
                 TreeAtEnd::Same | TreeAtEnd::Other(_) => {}
                 TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
             }
-            if is_unknown {
-                self.admitted.builder.diagnostics.push(unlisted);
-            }
+            self.admitted.builder.diagnostics.extend(unlisted.filter(|_| is_unknown));
             let builder = self.admitted.builder.clone();
             // Blocks: writes a long answer.
             let (result, files) = blocking(move || (builder.finish(report, &files), files)).await;
@@ -440,7 +434,7 @@ impl ActiveRun<'_> {
             Ok(Err(NoAnswer::Blocked(why))) => {
                 (None, Some(format!("the files that this run changes are not listed: {why}")))
             }
-            Ok(Err(NoAnswer::Failed)) | Err(_) => (None, None),
+            Ok(Err(NoAnswer::Failed | NoAnswer::TooMuch)) | Err(_) => (None, None),
         };
         let (snapshot, not_recorded) = match snapshot.unwrap_or(Ok(None)) {
             Ok(snapshot) => (snapshot, None),

@@ -22,7 +22,6 @@ use crate::run::sandbox::SandboxUnavailable;
 use files::{FileError, layout};
 use sanitizer::{chain, with_cause};
 use supervisor::{Cancel, ChildCommand, Input, SpawnError, Started, ToolShell, check_cwd, start};
-use worktree::PARTIAL;
 
 /// The time limit for a cancelled start to finish creating files. It usually takes milliseconds.
 const MAX_CREATION: Duration = Duration::from_millis(500);
@@ -227,9 +226,9 @@ impl AdmittedRun {
         }
         if let Some(scope) = &resolved.scope
             && resolved.sandbox.enforced().is_some_and(|sandbox| sandbox.required)
-            && scope.find_protected().is_partial
+            && let Some(reason) = scope.find_protected().partial()
         {
-            return Err(SandboxUnavailable { reason: PARTIAL.to_owned() }.into());
+            return Err(SandboxUnavailable { reason }.into());
         }
         check_cwd(&spec.cwd).map_err(StartError::Spawn)?;
         let pi = self.pi()?;

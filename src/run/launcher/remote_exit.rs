@@ -47,9 +47,7 @@ impl RemoteEnd {
                 format!("`{launcher}`: pi on the other machine ended before it answered: {error}")
             }
             RemoteExit::Disconnected => {
-                format!(
-                    "`{launcher}` ended before its child: the connection was lost, or the job was ended: {error}"
-                )
+                format!("`{launcher}` ended without reporting the end of its child: {error}")
             }
             RemoteExit::Ended => error.to_owned(),
         }

@@ -24,7 +24,7 @@ use worktree::{GitError, Obstacle, Place, Reads, STALL, unless_blocked, without_
 /// file system must not block the run.
 const READ_TIMEOUT: Duration = Duration::from_secs(10);
 /// Bytes that `git status` may print. More means a work tree full of untracked files.
-const MAX_BYTES: usize = 4 * 1024 * 1024;
+pub(crate) const MAX_BYTES: usize = 4 * 1024 * 1024;
 /// Settings that a repository must not make.
 const SETTINGS: [&str; 5] = [
     "core.fsmonitor=false",
@@ -69,6 +69,8 @@ pub(super) struct Git {
 pub(crate) enum NoAnswer {
     /// It failed, because there is no repository, for example. No notice follows.
     Failed,
+    /// It printed more than [`MAX_BYTES`].
+    TooMuch,
     /// It would have blocked the run, for this reason.
     Blocked(String),
 }
@@ -188,9 +190,12 @@ impl Git {
             Some(error) => return Err(error.into()),
             None => {}
         }
-        // In a cut listing, modified files would look clean.
-        if !captured.is_success() || captured.truncated {
+        if !captured.is_success() {
             return Err(NoAnswer::Failed);
+        }
+        // In a cut listing, modified files would look clean.
+        if captured.truncated {
+            return Err(NoAnswer::TooMuch);
         }
         Ok(String::from_utf8_lossy(&captured.stdout).into_owned())
     }

@@ -20,6 +20,9 @@ enum Found {
     Unknown(String),
 }
 
+/// The variable that names another warden, or none.
+const WARDEN_VARIABLE: &str = "PI_SUBAGENT_WARDEN";
+
 /// It is unknown whether this machine could restrain a child.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("warden: {reason}")]
@@ -31,8 +34,10 @@ impl HostCapabilities {
     /// Asks the warden of a host. Caches the answer of a working warden for the life of the process.
     pub async fn probe(context: &HostContext) -> Self {
         let Some(warden) = &context.warden else {
-            return Self::bare(if cfg!(target_os = "linux") {
-                "there is no warden: `PI_SUBAGENT_WARDEN` is set to none, or the addon does not know its path"
+            return Self::bare(if context.var(WARDEN_VARIABLE).is_some() {
+                "there is no warden: the variable `PI_SUBAGENT_WARDEN` switches it off"
+            } else if cfg!(target_os = "linux") {
+                "there is no warden: the addon does not know its own path"
             } else {
                 "there is no warden for this system"
             });

@@ -319,7 +319,11 @@ fn blocking_entry(root: &Path, path: &Path, removed: &BTreeSet<PathBuf>, is_seen
             Some("a directory of yours is in the way: not written".to_owned())
         }
         Ok(found) if !found.is_dir() && !is_seen => {
-            Some("a file that git ignores, or cannot read, is in the way: not written".to_owned())
+            let what = match fs::File::open(root.join(path)) {
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => "that cannot be read",
+                _ => "that git ignores",
+            };
+            Some(format!("a file {what} is in the way: not written"))
         }
         _ => None,
     }

@@ -159,7 +159,8 @@ impl SnapshotStore {
                 .map(|()| copy_listed(&from, &to, &listed, &hidden, &|| git.is_stopped()))
         });
         tree.notices = notices.await?;
-        tree.notices.extend(tree.snapshot.missing_parts());
+        let hidden = self.program().hidden().showing(&tree.snapshot.root);
+        tree.notices.extend(tree.snapshot.missing_parts(&hidden).collect::<Vec<_>>());
         Ok(tree)
     }
 }

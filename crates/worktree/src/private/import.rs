@@ -121,12 +121,15 @@ impl SnapshotStore {
         let recorded = self.recorder_at(snapshot, &snapshot_dir, &root).record(&now, true).await?;
         let missed = recorded.submodules.iter().filter(|path| !snapshot.submodules.contains(path));
         let filled = filled(&tree.root, &snapshot.submodules).await;
-        for path in missed.chain(&recorded.omitted).chain(&filled).take(8) {
-            let path = named(path);
-            imported
-                .notices
-                .push(format!("`{path}` was not imported: it is a separate repository, or cannot be read"));
-        }
+        let repositories = missed.chain(&filled).map(|path| (path, "it is a separate repository"));
+        let hidden = self.program().hidden().showing(&tree.root);
+        let unreadable = recorded.omitted.iter().map(|path| {
+            let is_hidden = hidden.place_of(&tree.root.join(path)).is_some();
+            (path, if is_hidden { "it is hidden" } else { "it cannot be read" })
+        });
+        let unimported = repositories.chain(unreadable).take(8);
+        let notices = unimported.map(|(path, why)| format!("`{}` was not imported: {why}", named(path)));
+        imported.notices.extend(notices);
         let root = tree.root.clone();
         let branch = tree.branch.clone();
         let tip = match off_thread(move || References::read(&root, &branch)).await {

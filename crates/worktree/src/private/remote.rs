@@ -113,7 +113,7 @@ impl SnapshotStore {
             settings: settings.await?,
             returned_pack: snapshot_dir.join(RETURNED),
             limit: self.limits().bytes,
-            notices: snapshot.missing_parts().collect(),
+            notices: snapshot.missing_parts(&self.program().hidden().showing(&snapshot.root)).collect(),
             place: place.to_owned(),
         })
     }

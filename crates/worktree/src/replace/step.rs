@@ -55,7 +55,7 @@ pub(crate) type Failure = (PathBuf, WriteError);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum WriteError {
     /// The file is not in the expected state.
-    #[error("it has changed in the meantime, or something else is in its place")]
+    #[error("it has changed in the meantime")]
     Changed,
     /// Another program may still write into the file.
     #[error("a program has it open for writing: close it there and try again")]

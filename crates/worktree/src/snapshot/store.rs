@@ -100,7 +100,7 @@ impl Snapshot {
 
     /// Returns a sentence for each part of the tree that a private tree lacks: separate repositories, which are empty
     /// directories there, and files that are hidden or cannot be read. At most eight of each kind.
-    pub(crate) fn missing_parts(&self) -> impl Iterator<Item = String> {
+    pub(crate) fn missing_parts<'a>(&'a self, hidden: &'a Hidden) -> impl Iterator<Item = String> + 'a {
         /// More would hide the other notices of a run.
         const MAX_NAMED: usize = 8;
         let submodules =
@@ -108,10 +108,9 @@ impl Snapshot {
                 format!("`{}` is a separate repository, and empty in the private tree", named(path))
             });
         let omitted = self.omitted.iter().take(MAX_NAMED).map(|path| {
-            format!(
-                "`{}` was not copied unchanged into the private tree: it is hidden or cannot be read",
-                named(path)
-            )
+            let is_hidden = hidden.place_of(&self.root.join(path)).is_some();
+            let why = if is_hidden { "is hidden" } else { "cannot be read" };
+            format!("`{}` was not copied unchanged into the private tree: it {why}", named(path))
         });
         submodules.chain(omitted)
     }

@@ -11,9 +11,7 @@ use super::call::{HistoryWanted, ListWanted, MAX_LIMIT, SessionAnswer};
 use crate::orchestrate::background::commands::{self, NO_TRANSCRIPT, with_child_session};
 use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::service::BackgroundService;
-use crate::present::{
-    Clock, Mark, Report, ReportLine, TRANSCRIPT_DELETED, list_report, log_report, refused_report,
-};
+use crate::present::{Clock, Mark, Report, ReportLine, list_report, log_report, refused_report};
 use crate::run::{RunOutcome, RunRecord};
 use crate::transcript::{TranscriptEntry, Wanted};
 use sanitizer::figures::counted;
@@ -72,8 +70,9 @@ pub(super) async fn history(
     let home = view.scope.context.home.as_deref();
     let transcript = match transcript {
         Ok(transcript) => transcript,
-        Err(_) if run.has_lost_transcript() => return refused(run, TRANSCRIPT_DELETED),
-        Err(_) if run.transcript.is_none() => return refused(run, NO_TRANSCRIPT),
+        Err(_) if run.transcript.is_none() => {
+            return refused(run, run.lost_transcript().unwrap_or(NO_TRANSCRIPT));
+        }
         Err(error) => return refused(run, &error.to_string()),
     };
     let mut room = ALL_TEXTS;

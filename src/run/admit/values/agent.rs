@@ -65,7 +65,7 @@ pub struct Sourced<T> {
 }
 
 impl<T> Sourced<T> {
-    fn new(value: T, source: ValueSource) -> Self {
+    pub(super) fn new(value: T, source: ValueSource) -> Self {
         Self { value, source }
     }
 }
@@ -75,6 +75,8 @@ impl<T> Sourced<T> {
 pub struct AgentValues {
     /// The model, as it is passed to pi, without a thinking level.
     pub model: Sourced<Option<String>>,
+    /// The models for a run whose `model` is an alias that cannot be used here: the configuration's and the session's.
+    pub other_models: Vec<Sourced<Option<String>>>,
     /// The thinking level.
     pub thinking: Sourced<Option<String>>,
     /// The time limit of the whole run.
@@ -154,6 +156,7 @@ impl AgentValues {
             None => Sourced::new(None, ValueSource::Default),
         };
         Self {
+            other_models: other_models(&model.source, config, host),
             model,
             thinking,
             timeout,
@@ -377,6 +380,15 @@ impl<'a> Layers<'a> {
         let Sourced { value, source } = self.user(|settings| settings.bounds.enabled)?;
         (!value).then_some(source)
     }
+}
+
+/// Returns the models that apply without the source of an unusable one.
+fn other_models(unusable: &ValueSource, config: &Config, host: &Host) -> Vec<Sourced<Option<String>>> {
+    let named = |model: &Option<String>| model.as_deref().map(|model| split_thinking(model).0.to_owned());
+    let of_config = Sourced::new(named(&config.model), ValueSource::Config("model"));
+    let is_other = |other: &Sourced<Option<String>>| other.value.is_some() && other.source != *unusable;
+    let of_session = Sourced::new(named(&host.model), ValueSource::Session);
+    [of_config, of_session].into_iter().filter(is_other).collect()
 }
 
 /// Returns the skills that both values allow.

@@ -62,6 +62,7 @@ impl AgentValues {
             setup,
             tool_bounds,
             own_timeout: _,
+            other_models: _,
             disabled: _,
         } = self;
         let seen = match &skills.value {

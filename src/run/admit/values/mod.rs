@@ -14,5 +14,5 @@ mod notes;
 
 pub use agent::{AgentValues, Sourced, ValueSource, find_agents};
 pub use model::look_up;
-pub(crate) use model::{ModelCheck, UnusableModel, starts_another_pi};
+pub(crate) use model::{ChosenModel, ModelCheck, UnusableModel, awaits_host, remembered, starts_another_pi};
 pub(crate) use notes::{SkillFiles, tool_notes};

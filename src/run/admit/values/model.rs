@@ -1,9 +1,12 @@
 //! Checks that the hosting pi knows the requested model, and has a login for it.
 
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::agent::{Sourced, ValueSource};
+use parking_lot::Mutex;
+
+use super::agent::{AgentValues, Sourced, ValueSource};
 use crate::run::admit::permission_hooks::may_provide_model;
 use crate::run::blocking::blocking;
 use crate::run::callbacks::{HostCallbacks, HostModel};
@@ -17,23 +20,28 @@ use sanitizer::{nearest, quoted_path, suggestion};
 /// itself.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The reason why a child with this model would end at once.
+/// The maximum number of remembered answers of hosts.
+const MAX_REMEMBERED: usize = 256;
+
+/// The newest answers of hosts about models, by the agent directory and the requested name. A child that boots before its
+/// call has arrived has no host to ask.
+static ANSWERS: Mutex<BTreeMap<(PathBuf, String), Option<HostModel>>> = Mutex::new(BTreeMap::new());
+
+/// The reason why a child with this model would end at once. Each message ends with the next step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableModel {
     /// pi knows no such model, or several.
-    #[error("{why} (the model comes from {from})")]
+    #[error("{why} (from {from}): {remedy}")]
     Unknown {
-        /// pi's explanation, and the nearest model.
+        /// pi's explanation.
         why: String,
         /// The source of the model.
         from: ValueSource,
+        /// The next step.
+        remedy: String,
     },
     /// pi has no login for the model's provider.
-    #[error(
-        "{} needs a login for `{provider}`, and this pi has none: {remedy}, or {}",
-        named(asked, model, from),
-        another(from)
-    )]
+    #[error("{} needs a login for `{provider}`, and this pi has none: {remedy}", named(asked, model, from))]
     NoLogin {
         /// The model's name as requested.
         asked: String,
@@ -41,20 +49,20 @@ pub enum UnusableModel {
         model: String,
         /// The provider.
         provider: String,
-        /// Advice on how to log in.
-        remedy: String,
         /// The source of the model.
         from: ValueSource,
+        /// The next step.
+        remedy: String,
     },
     /// An extension of the hosting pi provides the model, and the child would not load this extension.
-    #[error("model `{model}` comes from an extension, and {why}, or {}", another(from))]
+    #[error("model `{model}` comes from an extension, and {why}, or {remedy}")]
     NotLoaded {
         /// `provider/id`.
         model: String,
         /// The reason, with advice.
         why: String,
-        /// The source of the model.
-        from: ValueSource,
+        /// Another next step.
+        remedy: String,
     },
     /// The hosting pi has the provider's key in memory only, and cannot pass it to a child.
     #[error(
@@ -65,6 +73,17 @@ pub enum UnusableModel {
         /// The provider.
         provider: String,
     },
+}
+
+/// The model that a child gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ChosenModel {
+    /// The name that is passed to pi, with its source.
+    pub model: Sourced<Option<String>>,
+    /// The hosting pi's name for it, `provider/id`, if pi has answered.
+    pub full_name: Option<String>,
+    /// The reason why it is not the model that the agent asks for.
+    pub note: Option<String>,
 }
 
 /// The facts that decide whether the children of an agent can use a model.
@@ -80,16 +99,47 @@ pub(crate) struct ModelCheck<'a> {
 }
 
 impl ModelCheck<'_> {
-    /// Returns a run's model as `provider/id`, if the hosting pi resolves it. Does not ask pi if it is the session's
-    /// own model, or if another pi starts the child.
+    /// Returns the model of a run. An alias that the hosting pi cannot resolve, or has no login for, gives way to the
+    /// model that applies without it. pi is not asked about the session's own model, nor if another pi starts the child.
     ///
     /// # Errors
     ///
     /// Fails if the child could not use the model.
-    pub(crate) async fn usable(
-        &self,
-        asked: &Sourced<Option<String>>,
-    ) -> Result<Option<String>, UnusableModel> {
+    pub(crate) async fn usable(&self, values: &AgentValues) -> Result<ChosenModel, UnusableModel> {
+        let mut note = None;
+        let mut asked = &values.model;
+        let mut others = values.other_models.iter();
+        loop {
+            let unusable = match self.full_name(asked).await {
+                Ok(full_name) => return Ok(ChosenModel { model: asked.clone(), full_name, note }),
+                Err(unusable) => unusable,
+            };
+            let Some(reason) = unusable.reason().filter(|_| is_alias(asked)) else { return Err(unusable) };
+            let other = others.next();
+            let instead = match other {
+                Some(Sourced { value: Some(model), source: ValueSource::Session }) => {
+                    format!("your session's model `{model}`")
+                }
+                Some(Sourced { value: Some(model), source }) => format!("`{model}` (from {source})"),
+                _ => "pi's default model".to_owned(),
+            };
+            let Sourced { value, source } = asked;
+            let name = value.as_deref().unwrap_or_default();
+            note = Some(format!(
+                "model `{name}` (from {source}) cannot be used here: {reason}; {instead} is used"
+            ));
+            match other {
+                Some(other) => asked = other,
+                None => {
+                    let model = Sourced::new(None, ValueSource::Default);
+                    return Ok(ChosenModel { model, full_name: None, note });
+                }
+            }
+        }
+    }
+
+    /// Returns a model as `provider/id`, if the hosting pi resolves it.
+    async fn full_name(&self, asked: &Sourced<Option<String>>) -> Result<Option<String>, UnusableModel> {
         let Self { agent, config, context: HostContext { host, .. }, .. } = self;
         let Sourced { value: Some(asked), source } = asked else { return Ok(None) };
         let found = if starts_another_pi(agent, config) || host.model.as_ref() == Some(asked) {
@@ -100,7 +150,8 @@ impl ModelCheck<'_> {
         if launcher_of(agent, config).remote_name().is_none() {
             let model = found.as_ref().unwrap_or(asked);
             if let Some(why) = self.not_loaded(model).await {
-                return Err(UnusableModel::NotLoaded { model: model.clone(), why, from: source.clone() });
+                let remedy = self.without(source);
+                return Err(UnusableModel::NotLoaded { model: model.clone(), why, remedy });
             }
             self.check_key(model)?;
         }
@@ -109,24 +160,45 @@ impl ModelCheck<'_> {
 
     /// Returns the hosting pi's name for the model, if pi answers.
     async fn found(&self, asked: &str, source: &ValueSource) -> Result<Option<String>, UnusableModel> {
-        let Some(found) = look_up(asked, self.callbacks).await else { return Ok(None) };
+        let answer = look_up(asked, self.callbacks).await;
+        // An early child only has remembered answers.
+        if self.callbacks.is_reachable() {
+            remember(&self.context.agent_dir, asked, answer.as_ref());
+        }
+        let Some(found) = answer else { return Ok(None) };
         tracing::debug!(
             target: "run", asked, model = found.model, has_login = found.has_login,
             "pi looked up the model"
         );
         let Some(model) = found.model.clone() else {
-            return Err(UnusableModel::Unknown { why: found.unknown(asked), from: source.clone() });
+            let remedy = match found.nearest(asked) {
+                Some(meant) => format!("did you mean `{meant}`? Correct it, or {}", self.without(source)),
+                None => self.without(source),
+            };
+            return Err(UnusableModel::Unknown { why: found.problem(asked), from: source.clone(), remedy });
         };
         // The configuration may give the child a key that the hosting pi does not have.
         let is_key = |name: &String| found.variables.is_empty() || found.variables.contains(name);
         if !found.has_login && !self.has_own_login && !self.config.env.keys().any(is_key) {
             let provider = provider_of(&model).to_owned();
-            let remedy = remedy(&provider, &found.variables);
+            let remedy = [login(&provider, &found.variables), self.without(source)].join(", or ");
             let asked = asked.to_owned();
-            let from = source.clone();
-            return Err(UnusableModel::NoLogin { asked, model, provider, remedy, from });
+            return Err(UnusableModel::NoLogin { asked, model, provider, from: source.clone(), remedy });
         }
         Ok(Some(model))
+    }
+
+    /// Returns advice for continuing without the model of this source.
+    fn without(&self, from: &ValueSource) -> String {
+        match (from, &self.agent.path) {
+            (ValueSource::Call, _) => "name another model".to_owned(),
+            (ValueSource::Settings(key), _) => format!("remove `{key}.model` from your configuration"),
+            (ValueSource::AgentFile, Some(path)) => {
+                format!("remove `model` from {}", quoted_path(&path.to_string_lossy()))
+            }
+            (ValueSource::Session, _) => "choose another model with `/model`".to_owned(),
+            _ => "remove `model` from your configuration".to_owned(),
+        }
     }
 
     /// Returns the reason why the child would not load the extension that provides this model, with advice. `None` if
@@ -192,20 +264,76 @@ pub async fn look_up(asked: &str, callbacks: &dyn HostCallbacks) -> Option<HostM
     tokio::time::timeout(ANSWER_TIMEOUT, callbacks.model(asked)).await.ok()?
 }
 
+impl UnusableModel {
+    /// Returns the reason in a few words if an alias with this problem may give way to another model.
+    fn reason(&self) -> Option<String> {
+        match self {
+            Self::Unknown { why, .. } => Some(why.clone()),
+            Self::NoLogin { model, provider, .. } => {
+                Some(format!("`{model}` needs a login (`/login {provider}`)"))
+            }
+            Self::NotLoaded { .. } | Self::KeyStays { .. } => None,
+        }
+    }
+}
+
+/// Returns true if a model's name is no `provider/id`, and its source is not a call, which has asked for exactly this
+/// model.
+fn is_alias(asked: &Sourced<Option<String>>) -> bool {
+    let is_standing =
+        matches!(asked.source, ValueSource::AgentFile | ValueSource::Settings(_) | ValueSource::Config(_));
+    is_standing && asked.value.as_ref().is_some_and(|model| !model.contains('/'))
+}
+
+/// Remembers a host's answer for [`remembered`].
+fn remember(agent_dir: &Path, asked: &str, answer: Option<&HostModel>) {
+    let mut answers = ANSWERS.lock();
+    if answers.len() >= MAX_REMEMBERED {
+        answers.clear();
+    }
+    // The names of all models are only for the error.
+    let answer = answer.map(|found| HostModel { known: Vec::new(), ..found.clone() });
+    answers.insert((agent_dir.to_owned(), asked.to_owned()), answer);
+}
+
+/// Returns the host's last answer about a model. `None` if the host was never asked.
+pub(crate) fn remembered(agent_dir: &Path, asked: &str) -> Option<Option<HostModel>> {
+    ANSWERS.lock().get(&(agent_dir.to_owned(), asked.to_owned())).cloned()
+}
+
+/// Returns true if only the host knows which model a run gets, and it was not asked yet: the model is an alias of the
+/// hosting pi.
+pub(crate) fn awaits_host(
+    agent: &AgentDefinition,
+    config: &Config,
+    context: &HostContext,
+    asked: &Sourced<Option<String>>,
+) -> bool {
+    let name = asked.value.as_deref().filter(|_| is_alias(asked) && !starts_another_pi(agent, config));
+    name.is_some_and(|name| {
+        context.host.model.as_deref() != Some(name) && remembered(&context.agent_dir, name).is_none()
+    })
+}
+
 impl HostModel {
     /// Explains why the name does not match exactly one model, in pi's words, and suggests a similar model.
     #[must_use]
     pub fn unknown(&self, asked: &str) -> String {
-        let problem = self.problem.clone().unwrap_or_else(|| format!("there is no model `{asked}`"));
-        problem + &self.nearest(asked)
+        self.problem(asked) + &suggestion(self.nearest(asked).as_deref())
     }
 
-    /// Suggests the most similar model, with punctuation. Empty if no model is similar.
-    fn nearest(&self, asked: &str) -> String {
+    /// Explains why the name does not match exactly one model, in pi's words.
+    fn problem(&self, asked: &str) -> String {
+        let problem = self.problem.as_ref().map(|problem| problem.trim_end_matches('.').to_owned());
+        problem.unwrap_or_else(|| format!("there is no model `{asked}`"))
+    }
+
+    /// Returns the most similar model.
+    fn nearest(&self, asked: &str) -> Option<String> {
         let id = |model: &String| model.split_once('/').map_or(String::new(), |(_, id)| id.to_owned());
         let ids: Vec<String> = self.known.iter().map(id).collect();
         let by_full_name = nearest(asked, self.known.iter().map(String::as_str));
-        suggestion(by_full_name.or_else(|| nearest(asked, ids.iter().map(String::as_str))))
+        by_full_name.or_else(|| nearest(asked, ids.iter().map(String::as_str))).map(str::to_owned)
     }
 }
 
@@ -218,18 +346,10 @@ fn named(asked: &str, model: &str, from: &ValueSource) -> String {
     format!("model `{asked}` (from {from}), which is `{model}` here,")
 }
 
-/// Returns advice for continuing without the login.
-fn another(from: &ValueSource) -> &'static str {
-    match from {
-        ValueSource::Call => "name another model",
-        _ => "name another model with `agents.NAME.model`, where `inherit` is your session's",
-    }
-}
-
-fn remedy(provider: &str, variables: &[String]) -> String {
+fn login(provider: &str, variables: &[String]) -> String {
     let login = format!("log in with `/login {provider}`");
     match variables {
         [] => login,
-        several => format!("{login}, or set {}", several.join(" or ")),
+        several => format!("{login}, set {}", several.join(" or ")),
     }
 }
