@@ -1634,8 +1634,8 @@ export declare class Panel {
   setRuns(runs: string, unread: Array<string>, nowMs: number): void
   /** Takes the answer to a step as JSON, or the message of its error. */
   answer(id: number, answer: string | undefined | null, problem: string | undefined | null, nowMs: number): void
-  /** Allows the next read of the transcript of the run with this key. Call it some time after each answer. */
-  rested(key: string): void
+  /** Allows the next read of the transcript that the step with this id has read. Call it some time after each answer. */
+  rested(id: number): void
   /** Updates the clocks, and requests old data again. Call it once a second. */
   tick(nowMs: number): void
   /** Does the action of a key; `undefined` stands for any other key. */

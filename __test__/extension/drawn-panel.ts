@@ -52,7 +52,8 @@ export class PanelDouble {
 	private readonly host = new HostDouble();
 	private screen: Screen | undefined;
 
-	constructor(background: BackgroundDouble) {
+	/** `opened` is the key of the run whose transcript opens first. */
+	constructor(background: BackgroundDouble, opened?: string) {
 		const theme = standingIn<Theme>({
 			fg: (_color, text) => text,
 			bold: (text) => text,
@@ -79,7 +80,7 @@ export class PanelDouble {
 				}),
 		};
 		const context: ExtensionContext = this.host.context();
-		void openPanel(context, background.background, {}, (run) => this.answered.push(run)).then(() => {
+		void openPanel(context, background.background, {}, (run) => this.answered.push(run), opened).then(() => {
 			this.isClosed = true;
 		});
 	}

@@ -552,6 +552,21 @@ describe("the screen", () => {
 		assert.equal(other.panel.requests, before);
 	});
 
+	it("has one view of a run that the user opened before the panel could", async () => {
+		const run = aRun({ label: "late" });
+		const background = new BackgroundDouble();
+		background.others = [run];
+		background.transcripts.set(run.key, walk(1));
+		const panel = new PanelDouble(background, run.key);
+		await settle();
+		await panel.press("a", KEYS.enter);
+		background.now(run);
+		await passing(2_000);
+		assert.match(panel.text, /Step 0/);
+		await panel.press("q");
+		assert.match(panel.text, /Sub-agents · all sessions/);
+	});
+
 	it("reports a missing session", async () => {
 		const background = new BackgroundDouble();
 		background.background.leave();

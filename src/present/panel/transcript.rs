@@ -33,7 +33,6 @@ pub(super) struct Read {
 
 /// The view of one transcript.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the view")]
 pub(super) struct TranscriptView {
     /// The last known state of the run. The run may be removed while the user reads.
     pub(super) run: ShownRun,
@@ -44,7 +43,8 @@ pub(super) struct TranscriptView {
     problem: Option<String>,
     /// The number of newest entries to read.
     requested: usize,
-    is_reading: bool,
+    /// The step of the read that is under way.
+    reading: Option<u32>,
     /// The file has older entries, but they cannot be read.
     is_exhausted: bool,
     height: usize,
@@ -62,7 +62,7 @@ impl TranscriptView {
             version: None,
             problem: None,
             requested: NEWEST_ENTRIES,
-            is_reading: false,
+            reading: None,
             is_exhausted: false,
             height: 1,
             newest: None,
@@ -74,18 +74,23 @@ impl TranscriptView {
         self.requested = self.requested.max(entries);
     }
 
-    /// Begins the requested read, unless one is under way.
-    pub(super) fn begin_read(&mut self) -> Option<Read> {
-        if self.is_reading || self.requested == 0 {
+    /// Begins the requested read with the step `id`, unless one is under way.
+    pub(super) fn begin_read(&mut self, id: u32) -> Option<Read> {
+        if self.reading.is_some() || self.requested == 0 {
             return None;
         }
-        self.is_reading = true;
+        self.reading = Some(id);
         Some(Read { entries: std::mem::take(&mut self.requested), tools: self.with_tools })
+    }
+
+    /// Returns true if its read has the step `id`.
+    pub(super) fn reads_with(&self, id: u32) -> bool {
+        self.reading == Some(id)
     }
 
     /// Allows the next read.
     pub(super) fn end_read(&mut self) {
-        self.is_reading = false;
+        self.reading = None;
     }
 
     /// Takes the answer to a read.
