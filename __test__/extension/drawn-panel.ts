@@ -2,7 +2,7 @@
 
 import { mock } from "node:test";
 import type { ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
-import { KeybindingsManager, type TUI, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
+import { KeybindingsManager, Markdown, type TUI, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 import { guardedComponent } from "../../extension/host/guarded.ts";
 import type { Screen } from "../../extension/host/pi.ts";
 import { openPanel } from "../../extension/panel/panel.ts";
@@ -31,6 +31,14 @@ const { drawn } = Pen.prototype;
 Pen.prototype.drawn = function (draw) {
 	const made = drawn.call(this, draw);
 	lines += made?.length ?? 0;
+	return made;
+};
+
+let laidOut = 0;
+const { render } = Markdown.prototype;
+Markdown.prototype.render = function (width) {
+	const made = render.call(this, width);
+	laidOut += made.length;
 	return made;
 };
 
@@ -88,6 +96,11 @@ export class PanelDouble {
 	/** The number of lines that the addon has drawn so far; tests count these instead of time. */
 	get painted(): number {
 		return lines;
+	}
+
+	/** The number of lines of Markdown that have been laid out so far, whether they are visible or not. */
+	get laidOut(): number {
+		return laidOut;
 	}
 
 	get notes(): string[] {

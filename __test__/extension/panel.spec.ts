@@ -626,6 +626,30 @@ describe("the cost of a frame", () => {
 		}
 	});
 
+	it("lays the newest text out once per change, and not while it is out of sight", async () => {
+		const run = aRun({ text: paragraph });
+		const { panel, background } = await open(run);
+		background.transcripts.set(run.key, walk(100));
+		await panel.press(KEYS.enter);
+		await passing(2_000);
+		const { laidOut } = panel;
+		await passing(3_000);
+		assert.match(panel.text, /these are the newest words/);
+		assert.equal(panel.laidOut, laidOut, "the same text");
+		background.now({ ...run, text: `${paragraph} And more.` });
+		await passing(200);
+		assert.match(panel.text, /And more/);
+		assert.ok(panel.laidOut > laidOut, "another text");
+		await panel.press(KEYS.pageUp, KEYS.pageUp, KEYS.pageUp);
+		const above = panel.laidOut;
+		for (let round = 0; round < 5; round++) {
+			background.now({ ...run, text: `${paragraph} Round ${round}.` });
+			await passing(200);
+			panel.raw();
+		}
+		assert.equal(panel.laidOut, above, "out of sight");
+	});
+
 	it("does not grow with the number of runs, nor with the transcript", async () => {
 		const cost = async (count: number, steps: number) => {
 			const runs = Array.from({ length: count }, () => aRun());

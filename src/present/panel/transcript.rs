@@ -1,5 +1,7 @@
 //! The second view: a run's growing transcript, with its task, texts, tool calls and results.
 
+use std::cell::LazyCell;
+
 use serde::Deserialize;
 
 use super::actions::Hint;
@@ -50,6 +52,16 @@ pub(super) struct TranscriptView {
     height: usize,
     /// The newest text of the model in the file.
     newest: Option<String>,
+    tail: Tail,
+}
+
+/// The laid out text that is not in the file yet.
+#[derive(Debug, Default)]
+struct Tail {
+    text: String,
+    /// The theme and the width of the lines.
+    laid_out: (u32, usize),
+    lines: Vec<String>,
 }
 
 impl TranscriptView {
@@ -66,6 +78,7 @@ impl TranscriptView {
             is_exhausted: false,
             height: 1,
             newest: None,
+            tail: Tail::default(),
         }
     }
 
@@ -182,7 +195,9 @@ impl TranscriptView {
     ) -> Vec<String> {
         let asked = Page::draw(theme, width, |page| draw_question(page, &self.run));
         self.height = rows.saturating_sub(asked.len());
-        let tail = Page::draw(theme, width, |page| self.draw_below(page, now_ms));
+        let mut kept = std::mem::take(&mut self.tail);
+        let (run, newest) = (&self.run, self.newest.as_deref());
+        let tail = LazyCell::new(|| kept.draw(theme, (version, width), run, newest, now_ms));
         let mut lines = if self.window.len() == 0 {
             let mut lines = Page::draw(theme, width, |page| {
                 page.blank();
@@ -193,6 +208,8 @@ impl TranscriptView {
         } else {
             self.window.visible(&Screen { theme, version, width, rows: self.height, tail: &tail })
         };
+        drop(tail);
+        self.tail = kept;
         self.request_older();
         let is_blank = lines.first().is_some_and(String::is_empty);
         if self.window.len() > 0 && self.window.is_at_top() && self.window.has_more && is_blank {
@@ -204,19 +221,6 @@ impl TranscriptView {
         }
         lines.extend(asked);
         lines
-    }
-
-    /// Draws the text that is not in the file yet, or the run's outcome.
-    fn draw_below(&self, page: &mut Page, now_ms: i64) {
-        if !self.run.is_live() {
-            draw_outcome(page, &self.run, now_ms);
-            return;
-        }
-        let text = self.run.progress.text.as_deref().unwrap_or_default().trim();
-        if !text.is_empty() && !self.newest.as_ref().is_some_and(|newest| newest.contains(text)) {
-            page.blank();
-            page.indented(INDENT, |page| page.prose(text, Limit::None));
-        }
     }
 
     fn draw_without_entries(&self, page: &mut Page, tail: &[String], now_ms: i64) {
@@ -243,5 +247,34 @@ impl TranscriptView {
             page.indented(INDENT, |page| page.spans(vec![Span::new("dim", waits)]));
             page.push_lines(tail.iter().cloned());
         }
+    }
+}
+
+impl Tail {
+    /// Returns the lines of the text that is not in the file yet, or of the run's outcome.
+    fn draw(
+        &mut self,
+        theme: Theme,
+        laid_out: (u32, usize),
+        run: &ShownRun,
+        newest: Option<&str>,
+        now_ms: i64,
+    ) -> Vec<String> {
+        let (_, width) = laid_out;
+        if !run.is_live() {
+            return Page::draw(theme, width, |page| draw_outcome(page, run, now_ms));
+        }
+        let text = run.progress.text.as_deref().unwrap_or_default().trim();
+        if text.is_empty() || newest.is_some_and(|newest| newest.contains(text)) {
+            return Vec::new();
+        }
+        if self.laid_out != laid_out || self.text != text {
+            let lines = Page::draw(theme, width, |page| {
+                page.blank();
+                page.indented(INDENT, |page| page.prose(text, Limit::None));
+            });
+            *self = Self { text: text.to_owned(), laid_out, lines };
+        }
+        self.lines.clone()
     }
 }
