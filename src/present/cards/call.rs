@@ -113,7 +113,7 @@ impl<'a> Card<'a> {
                 (false, _) => list.draw(page),
                 (true, true) => {
                     let room = self.max_rows() - 1 - SUMMARY_ROWS;
-                    list.draw_live(page, room - self.undo_notes().len());
+                    list.draw_live(page, room.saturating_sub(self.undo_notes().len()));
                 }
                 (true, false) => list.draw_ended(page),
             }
