@@ -81,6 +81,19 @@ describe("the list", () => {
 		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
 	});
 
+	it("tells long names apart, also if each character takes two columns", async () => {
+		const same = "設定の読み込みを調べる".repeat(3);
+		const after = "そして報告する".repeat(3);
+		const ends = ["一", "二"];
+		for (const label of [(end: string) => same + end, (end: string) => same + end + after]) {
+			const { panel } = await open(...ends.map((end) => aRun({ label: label(end) })));
+			panel.columns = 80;
+			const names = panel.lines().filter((line) => /^ [▸ ] ● \d/.test(line));
+			const shown = names.map((line) => ends.filter((end) => line.includes(end)).join());
+			assert.deepEqual(shown.sort(), ["一", "二"], names.join("\n"));
+		}
+	});
+
 	it("shows the newest words of a long paragraph, and the first words of a result", async () => {
 		const audit = endedRun(aRun({ label: "audit", createdMs: NOW - 9_000 }), { result: paragraph });
 		const { panel } = await open(aRun({ label: "loader", text: paragraph }), audit);

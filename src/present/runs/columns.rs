@@ -1,7 +1,7 @@
 //! The columns of a list of runs.
 
 use super::view::ShownRun;
-use crate::present::paint::{Cell, Color, Part, SharedPrefix, Span, TableRow, share};
+use crate::present::paint::{Cell, Color, Part, SharedPrefix, Span, TableRow, share, width_of};
 
 const NAME: Column = Column { max_columns: 28, share: Some(3), ..Column::NEW };
 const AGENT: Column = Column { max_columns: 14, from: 60, ..Column::NEW };
@@ -137,8 +137,7 @@ fn distinguished(names: &[String]) -> Vec<Option<SharedPrefix>> {
             return None;
         }
         let word = name[..shared].rfind([' ', '/', '\\']).map_or(0, |blank| blank + 1);
-        let characters = name[..shared].chars().count();
-        Some(SharedPrefix { shared: characters, end: format!("…{}", &name[word..]) })
+        Some(SharedPrefix { shared: width_of(&name[..shared]), end: format!("…{}", &name[word..]) })
     };
     names.iter().map(|name| shared_prefix(name)).collect()
 }
