@@ -665,15 +665,15 @@ describe("the cost of a frame", () => {
 
 	it("does not grow with the number of runs, nor with the transcript", async () => {
 		const cost = async (count: number, steps: number) => {
-			const runs = Array.from({ length: count }, () => aRun());
+			const runs = Array.from({ length: count }, () => aRun({ text: "I **look**." }));
 			const { panel, background } = await open(...runs);
 			const [run] = runs;
 			assert.ok(run);
 			panel.raw();
-			let before = panel.painted;
+			let before = panel.laidOut;
 			await panel.press("j");
 			panel.raw();
-			const list = panel.painted - before;
+			const list = panel.laidOut - before;
 			let reads = 0;
 			const entries = walk(steps).map((entry) => ({
 				...entry,
@@ -687,14 +687,14 @@ describe("the cost of a frame", () => {
 			panel.raw();
 			const handed = background.handedOut;
 			reads = 0;
-			before = panel.painted;
+			before = panel.laidOut;
 			for (let second = 0; second < 20; second++) {
 				entries.push({ role: "assistant", text: `News ${second}.` } as (typeof entries)[number]);
 				background.now({ ...run, text: `${second}` });
 				await passing(500);
 				panel.raw();
 			}
-			return { list, frame: panel.painted - before, handed: background.handedOut - handed, looks: reads };
+			return { list, frame: panel.laidOut - before, handed: background.handedOut - handed, looks: reads };
 		};
 		const few = await cost(30, 100);
 		// Of 10 MB of such entries no more is read, checked or drawn than of 30 kB.

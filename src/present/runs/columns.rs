@@ -80,15 +80,8 @@ impl Columns {
         TableRow { lead: vec![lead], cells, parts, trailing }
     }
 
-    /// The line of a run, with its name in `color`.
-    pub(super) fn line(
-        &self,
-        index: usize,
-        run: &ShownRun,
-        color: Color,
-        is_unread: bool,
-        now_ms: i64,
-    ) -> TableRow {
+    /// The line of a run, with its name in `color` and without its activity.
+    pub(super) fn line(&self, index: usize, run: &ShownRun, color: Color, now_ms: i64) -> TableRow {
         let width = self.width;
         let mark = run.mark(now_ms);
         let name = NAME.cell(width, Span::new(color, run.name()));
@@ -106,7 +99,7 @@ impl Columns {
         TableRow {
             lead: vec![Span { text: format!("{} ", mark.text), ..mark }],
             cells: cells.into_iter().flatten().collect(),
-            parts: vec![activity_part(run.activity(is_unread, now_ms))],
+            parts: Vec::new(),
             trailing,
         }
     }
@@ -115,6 +108,11 @@ impl Columns {
         let tokens = tokens.filter(|_| self.has_tokens);
         tokens.into_iter().chain(cost.filter(|_| self.has_costs)).collect()
     }
+}
+
+/// Returns the activity of a run. It determines no width, so only a visible line needs it.
+pub(super) fn activity(run: &ShownRun, is_unread: bool, now_ms: i64) -> Part {
+    activity_part(run.activity(is_unread, now_ms))
 }
 
 /// Returns the part in the room that the columns leave, unless that is almost none.
