@@ -124,11 +124,12 @@ pub(super) async fn settle(
     }
     // The order matters: a run that is neither live nor pending would count as delivered.
     queue(service, &run.session, delivery.filter(|_| is_claimed)).await;
-    if has_ended && let Some(live) = &live {
-        service.registry.remove(live);
-    }
+    // A process that ends waits only for the runs in its registry.
     if has_ended && is_silent && run.cleanup == Cleanup::Delete {
         service.blocking(move |service| service.store.archive(&run)).await;
+    }
+    if has_ended && let Some(live) = &live {
+        service.registry.remove(live);
     }
     if live.is_some() {
         service.invalidate(!is_silent && !is_claimed);
