@@ -11,7 +11,7 @@ use super::service::BackgroundService;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
     ANNOUNCE_SKIP, Announcement, BackgroundStatus, CallSettings, Cleanup, RunOutcome, RunRecord,
-    SandboxReport, SingleResult, ToolResult, blocking, changes_summary, must_be_delivered,
+    SandboxReport, SingleResult, ToolResult, blocking, changes_summary, must_be_delivered, spawn_task,
 };
 use crate::transcript::{last_text, session_id};
 use agents::Network;
@@ -19,6 +19,7 @@ use agents::config::Config;
 use sanitizer::figures::millis;
 use sanitizer::{FullText, TruncateLimits, truncate, truncate_partial};
 use store::{Delivery, now_ms};
+use tokio::runtime::Handle;
 
 /// The limits of the result that the store keeps next to the delivery, to show it later. The rest of its 16 KiB is for the
 /// longer name of an archived transcript.
@@ -44,6 +45,26 @@ pub(super) async fn finish(service: &Arc<BackgroundService>, live: &Arc<LiveRun>
     let child_session = blocking(move || session_id(Path::new(&transcript?)).ok().flatten()).await;
     let Ending { run, delivery } = Ending::of_result(live, result, child_session);
     settle(service, run, delivery, HostedBy::This(Arc::clone(live))).await;
+}
+
+/// Ends a background run whose task panics, when a local of that task is dropped. Otherwise every list would show it as
+/// working until this process ends.
+pub(super) fn finish_after_panic(service: &Arc<BackgroundService>, live: &Arc<LiveRun>) {
+    // Outside of the runtime, the start of a task would be a second panic.
+    if !std::thread::panicking() || Handle::try_current().is_err() {
+        return;
+    }
+    let run = live.record();
+    if !run.is_live() || run.is_foreground {
+        return;
+    }
+    let (service, live) = (Arc::clone(service), Arc::clone(live));
+    spawn_task(async move {
+        let failed = End::without_result(RunOutcome::Failed, "internal error".to_owned());
+        let end = End { triggers_turn: true, ..failed };
+        let Ending { run, delivery } = Ending::new(run, end, &live.config);
+        settle(&service, run, delivery, HostedBy::This(live)).await;
+    });
 }
 
 /// Ends the runs of dead processes, with their answers so far.
@@ -165,6 +186,25 @@ struct End<'a> {
     is_silent: bool,
 }
 
+impl End<'_> {
+    /// Returns an end of which the child has said nothing.
+    fn without_result(outcome: RunOutcome, error: String) -> Self {
+        Self {
+            outcome,
+            error: Some(error),
+            result: None,
+            is_skipped: false,
+            full_text: FullText::default(),
+            partial: None,
+            artifacts: None,
+            notes: Vec::new(),
+            next_step: None,
+            triggers_turn: false,
+            is_silent: false,
+        }
+    }
+}
+
 impl Ending {
     /// Returns the end of a run hosted by this process. The run stays live until its end is stored.
     fn of_result(live: &LiveRun, result: &ToolResult, child_session_id: Option<String>) -> Self {
@@ -236,19 +276,9 @@ impl Ending {
             "it is not restarted automatically; `/subagents resume {}` continues its session",
             run.run_id
         );
-        let end = End {
-            outcome: RunOutcome::Interrupted,
-            error: Some("its process ended during the run".to_owned()),
-            result: None,
-            is_skipped: false,
-            full_text: FullText::default(),
-            partial,
-            artifacts: None,
-            notes: vec![resumable],
-            next_step: None,
-            triggers_turn: false,
-            is_silent: false,
-        };
+        let error = "its process ended during the run".to_owned();
+        let end =
+            End { partial, notes: vec![resumable], ..End::without_result(RunOutcome::Interrupted, error) };
         Self::new(run, end, config)
     }
 

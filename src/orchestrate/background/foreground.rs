@@ -10,7 +10,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::drive::accompany;
-use super::ending::finish;
+use super::ending::{finish, finish_after_panic};
 use super::live_run::{LiveRun, ResultOwner};
 use super::question::ConversationCallbacks;
 use super::registry::Registration;
@@ -59,6 +59,12 @@ pub(crate) async fn run_listed(
         run.deliver(&result).await;
     }
     result
+}
+
+impl Drop for ForegroundRun {
+    fn drop(&mut self) {
+        finish_after_panic(&self.service, self.live());
+    }
 }
 
 impl ForegroundRun {
