@@ -52,7 +52,7 @@ pub use admit::{
     list_agents, load_config, look_up, prepare, prepare_with, start_log,
 };
 pub(crate) use admit::{
-    cannot_continue, default_agent, find_permission_hooks, is_allowed, starts_another_pi,
+    SHOWN_TASK_BYTES, cannot_continue, default_agent, find_permission_hooks, is_allowed, starts_another_pi,
 };
 pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};

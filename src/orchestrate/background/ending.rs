@@ -42,7 +42,7 @@ pub(super) enum HostedBy {
 /// Ends a run hosted by this process. Its conversation gets the end, unless a call has waited for it.
 pub(super) async fn finish(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, result: &ToolResult) {
     let transcript = result.details.results.first().and_then(|single| single.session_file.clone());
-    let child_session = blocking(move || session_id(Path::new(&transcript?)).ok().flatten()).await;
+    let child_session = blocking(move || session_id(Path::new(&transcript?))).await;
     let Ending { run, delivery } = Ending::of_result(live, result, child_session);
     settle(service, run, delivery, HostedBy::This(Arc::clone(live))).await;
 }
@@ -84,7 +84,7 @@ pub(super) async fn adopt_orphans(service: &Arc<BackgroundService>) {
             let sanitizer = settings.sanitizer();
             let transcript = run.transcript.as_deref();
             let partial = transcript.and_then(|transcript| last_text(transcript, sanitizer).ok().flatten());
-            let child_session = || session_id(transcript?).ok().flatten();
+            let child_session = || session_id(transcript?);
             let child_session_id = run.child_session_id.clone().or_else(child_session);
             Ending::of_orphan(RunRecord { child_session_id, ..run }, partial, &settings.config())
         });

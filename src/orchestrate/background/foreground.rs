@@ -29,9 +29,6 @@ use sanitizer::figures::millis;
 use store::now_ms;
 use supervisor::Cancel;
 
-/// The maximum number of bytes of a task that are shown.
-const TASK_BYTES: usize = 4 * 1024;
-
 /// The notice of a moved run if `background.onExit` is `store_ended`.
 const NOT_DETACHED: &str =
     "it still ends with this pi: `background.onExit` applies to runs that start in the background";
@@ -144,7 +141,7 @@ impl ForegroundRun {
         self.live().note_prepared(step);
         self.live().change(|run| {
             run.agent.clone_from(&step.resolved.agent.name);
-            run.task = step.shown_task(TASK_BYTES);
+            run.task = step.shown_task();
             run.cwd.clone_from(&step.spec.cwd);
             run.call_timeout_ms = step.resolved.timeout.map(millis);
             run.label = Some(label);
@@ -242,7 +239,7 @@ fn record(ready: &AdmittedRun) -> Option<RunRecord> {
         session,
         session_file: ready.spec.context.host.session_file.clone(),
         agent: ready.resolved.agent.name.clone(),
-        task: ready.shown_task(TASK_BYTES),
+        task: ready.shown_task(),
         cwd: ready.spec.cwd.clone(),
         call_timeout_ms: ready.resolved.timeout.map(millis),
         output_schema: ready.spec.overrides.output_schema.clone(),

@@ -36,6 +36,7 @@ pub use extensions::Extensions;
 pub use listing::{AgentInfo, CannotRun, Described, Listed, Listing, describe, list_agents};
 pub(crate) use listing::{default_agent, is_allowed};
 pub(crate) use permission_hooks::find_permission_hooks;
+pub(crate) use prepare::SHOWN_TASK_BYTES;
 pub use prepare::{AdmittedRun, prepare, prepare_with};
 pub use refusal::{InvalidConfig, Refusal};
 pub use remote_limits::RemoteLimit;
