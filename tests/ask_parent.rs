@@ -180,6 +180,27 @@ impl HostCallbacks for Person {
     }
 }
 
+/// A host whose callback is broken.
+struct Broken;
+
+impl HostCallbacks for Broken {
+    fn ask(&self, _question: ChildQuestion) -> BoxFuture<'_, Answer> {
+        panic!("the callback is broken")
+    }
+}
+
+#[tokio::test]
+async fn a_run_whose_task_panics_ends_as_failed() {
+    let scene =
+        Scene::new(with_key().asks_for_colour("q1", "Which colour?").receives().says("Done.").settles());
+    let _view = scene.open(Vec::new()).await;
+    scene.spawn(Broken).await;
+    let end = scene.until_message(1).await;
+    assert!(end.text.contains("internal error"), "{}", end.text);
+    let runs = scene.service.runs(Some(SESSION.into())).await;
+    assert_eq!(runs.iter().map(|run| run.is_live()).collect::<Vec<_>>(), [false]);
+}
+
 /// A permission question may repeat text of the child's model. An answer by the parent's model would then be the model's
 /// permission.
 #[tokio::test]

@@ -357,6 +357,57 @@ async fn a_caller_that_stopped_waiting_gets_a_message() {
     assert!(scene.messages()[0].contains("In short."), "{}", scene.messages()[0]);
 }
 
+/// Works until the file `go` is there, and takes two messages in the meantime.
+fn takes_two_messages() -> Child {
+    let child = Child::working().receives().receives().waits_for("go");
+    child.says("Heard you.").settles().replies("In short.").listens()
+}
+
+#[tokio::test]
+async fn of_two_waiting_callers_one_gets_the_reply_and_the_other_one_does_not_get_an_empty_one() {
+    let scene = Scene::new(takes_two_messages()).await;
+    let key = scene.spawn("map").await;
+    scene.until_received(1).await;
+    let send = async |message: &str| {
+        let params = json!({ "sessionKey": key, "message": message, "timeoutSeconds": 60 });
+        scene.tool("sessions_send", params).await
+    };
+    let go = async {
+        scene.until_received(3).await;
+        fs::write(scene.root.path().join("go"), "").expect("the file is written");
+    };
+    let (one, other, ()) = tokio::join!(send("One."), send("Another."), go);
+    let mut answers = [one.value, other.value].map(|answer| {
+        let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
+        (text("status"), text("reply"))
+    });
+    answers.sort();
+    let text = str::to_owned;
+    assert_eq!(answers, [(text("accepted"), text("")), (text("ok"), text("In short."))]);
+    scene.settled().await;
+    assert!(scene.messages().is_empty(), "the reply is not announced, too");
+}
+
+#[tokio::test]
+async fn a_caller_still_gets_the_reply_after_another_one_stopped_waiting() {
+    let scene = Scene::new(takes_two_messages()).await;
+    let key = scene.spawn("map").await;
+    scene.until_received(1).await;
+    let send = async |seconds: u32| {
+        let params = json!({ "sessionKey": key, "message": "Hurry.", "timeoutSeconds": seconds });
+        scene.tool("sessions_send", params).await
+    };
+    let impatient = async {
+        let answer = send(1).await;
+        scene.until_received(3).await;
+        fs::write(scene.root.path().join("go"), "").expect("the file is written");
+        answer
+    };
+    let (impatient, patient) = tokio::join!(impatient, send(60));
+    assert_eq!(impatient.value["status"], "timeout");
+    assert_eq!(patient.value["reply"], "In short.", "{}", patient.value);
+}
+
 #[tokio::test]
 async fn a_wait_ends_and_the_run_continues() {
     let scene = Scene::new(

@@ -2,7 +2,7 @@
 
 import { mock } from "node:test";
 import type { ExtensionContext, Theme } from "@earendil-works/pi-coding-agent";
-import { KeybindingsManager, type TUI, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
+import { KeybindingsManager, Markdown, type TUI, TUI_KEYBINDINGS } from "@earendil-works/pi-tui";
 import { guardedComponent } from "../../extension/host/guarded.ts";
 import type { Screen } from "../../extension/host/pi.ts";
 import { openPanel } from "../../extension/panel/panel.ts";
@@ -34,6 +34,14 @@ Pen.prototype.drawn = function (draw) {
 	return made;
 };
 
+let laidOut = 0;
+const { render } = Markdown.prototype;
+Markdown.prototype.render = function (width) {
+	const made = render.call(this, width);
+	laidOut += made.length;
+	return made;
+};
+
 export class PanelDouble {
 	columns = 100;
 	rows = 30;
@@ -52,7 +60,8 @@ export class PanelDouble {
 	private readonly host = new HostDouble();
 	private screen: Screen | undefined;
 
-	constructor(background: BackgroundDouble) {
+	/** `opened` is the key of the run whose transcript opens first. */
+	constructor(background: BackgroundDouble, opened?: string) {
 		const theme = standingIn<Theme>({
 			fg: (_color, text) => text,
 			bold: (text) => text,
@@ -79,7 +88,7 @@ export class PanelDouble {
 				}),
 		};
 		const context: ExtensionContext = this.host.context();
-		void openPanel(context, background.background, {}, (run) => this.answered.push(run)).then(() => {
+		void openPanel(context, background.background, {}, (run) => this.answered.push(run), opened).then(() => {
 			this.isClosed = true;
 		});
 	}
@@ -87,6 +96,11 @@ export class PanelDouble {
 	/** The number of lines that the addon has drawn so far; tests count these instead of time. */
 	get painted(): number {
 		return lines;
+	}
+
+	/** The number of lines of Markdown that have been laid out so far, whether they are visible or not. */
+	get laidOut(): number {
+		return laidOut;
 	}
 
 	get notes(): string[] {

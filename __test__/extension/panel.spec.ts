@@ -81,6 +81,19 @@ describe("the list", () => {
 		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
 	});
 
+	it("tells long names apart, also if each character takes two columns", async () => {
+		const same = "設定の読み込みを調べる".repeat(3);
+		const after = "そして報告する".repeat(3);
+		const ends = ["一", "二"];
+		for (const label of [(end: string) => same + end, (end: string) => same + end + after]) {
+			const { panel } = await open(...ends.map((end) => aRun({ label: label(end) })));
+			panel.columns = 80;
+			const names = panel.lines().filter((line) => /^ [▸ ] ● \d/.test(line));
+			const shown = names.map((line) => ends.filter((end) => line.includes(end)).join());
+			assert.deepEqual(shown.sort(), ["一", "二"], names.join("\n"));
+		}
+	});
+
 	it("shows the newest words of a long paragraph, and the first words of a result", async () => {
 		const audit = endedRun(aRun({ label: "audit", createdMs: NOW - 9_000 }), { result: paragraph });
 		const { panel } = await open(aRun({ label: "loader", text: paragraph }), audit);
@@ -611,6 +624,21 @@ describe("the screen", () => {
 		assert.equal(other.panel.requests, before);
 	});
 
+	it("has one view of a run that the user opened before the panel could", async () => {
+		const run = aRun({ label: "late" });
+		const background = new BackgroundDouble();
+		background.others = [run];
+		background.transcripts.set(run.key, walk(1));
+		const panel = new PanelDouble(background, run.key);
+		await settle();
+		await panel.press("a", KEYS.enter);
+		background.now(run);
+		await passing(2_000);
+		assert.match(panel.text, /Step 0/);
+		await panel.press("q");
+		assert.match(panel.text, /Sub-agents · all sessions/);
+	});
+
 	it("reports a missing session", async () => {
 		const background = new BackgroundDouble();
 		background.background.leave();
@@ -670,17 +698,41 @@ describe("the cost of a frame", () => {
 		}
 	});
 
+	it("lays the newest text out once per change, and not while it is out of sight", async () => {
+		const run = aRun({ text: paragraph });
+		const { panel, background } = await open(run);
+		background.transcripts.set(run.key, walk(100));
+		await panel.press(KEYS.enter);
+		await passing(2_000);
+		const { laidOut } = panel;
+		await passing(3_000);
+		assert.match(panel.text, /these are the newest words/);
+		assert.equal(panel.laidOut, laidOut, "the same text");
+		background.now({ ...run, text: `${paragraph} And more.` });
+		await passing(200);
+		assert.match(panel.text, /And more/);
+		assert.ok(panel.laidOut > laidOut, "another text");
+		await panel.press(KEYS.pageUp, KEYS.pageUp, KEYS.pageUp);
+		const above = panel.laidOut;
+		for (let round = 0; round < 5; round++) {
+			background.now({ ...run, text: `${paragraph} Round ${round}.` });
+			await passing(200);
+			panel.raw();
+		}
+		assert.equal(panel.laidOut, above, "out of sight");
+	});
+
 	it("does not grow with the number of runs, nor with the transcript", async () => {
 		const cost = async (count: number, steps: number) => {
-			const runs = Array.from({ length: count }, () => aRun());
+			const runs = Array.from({ length: count }, () => aRun({ text: "I **look**." }));
 			const { panel, background } = await open(...runs);
 			const [run] = runs;
 			assert.ok(run);
 			panel.raw();
-			let before = panel.painted;
+			let before = panel.laidOut;
 			await panel.press("j");
 			panel.raw();
-			const list = panel.painted - before;
+			const list = panel.laidOut - before;
 			let reads = 0;
 			const entries = walk(steps).map((entry) => ({
 				...entry,
@@ -694,14 +746,14 @@ describe("the cost of a frame", () => {
 			panel.raw();
 			const handed = background.handedOut;
 			reads = 0;
-			before = panel.painted;
+			before = panel.laidOut;
 			for (let second = 0; second < 20; second++) {
 				entries.push({ role: "assistant", text: `News ${second}.` } as (typeof entries)[number]);
 				background.now({ ...run, text: `${second}` });
 				await passing(500);
 				panel.raw();
 			}
-			return { list, frame: panel.painted - before, handed: background.handedOut - handed, looks: reads };
+			return { list, frame: panel.laidOut - before, handed: background.handedOut - handed, looks: reads };
 		};
 		const few = await cost(30, 100);
 		// Of 10 MB of such entries no more is read, checked or drawn than of 30 kB.

@@ -119,7 +119,7 @@ function panel(
 		else if (step === "runs") reply(id, async () => await (isAll ? session.runs(true) : session.projectRuns()));
 		else {
 			const rested = () => {
-				state.rested(text);
+				state.rested(id);
 				perform();
 			};
 			const read = async () => await session.transcript(text, { entries, tools });

@@ -80,20 +80,15 @@ export class Pen extends Style {
 		return lines ?? wrapTextWithAnsi(this.fg(color, plainText(text).trim()), Math.max(1, this.width));
 	}
 
-	/** Calls the addon with the palette of the theme and the width. Returns `undefined` without the addon. */
-	measured<Result>(call: (native: Native, ...on: [palette: Palette, width: number]) => Result): Result | undefined {
-		const { native } = loadAddon();
-		if (!native) return undefined;
-		this.palette ??= paletteOf(native, this, this.keys);
-		return call(native, this.palette, this.width);
-	}
-
 	/**
-	 * Returns the lines of a drawing of the addon, or `undefined` if there is no drawing. A line that pi finds too wide is
+	 * Returns the lines of a drawing of the addon, or `undefined` if there is no drawing or no addon. A line that pi finds too wide is
 	 * cut, because pi would end.
 	 */
 	drawn(draw: (native: Native, ...on: [palette: Palette, width: number]) => string[] | null): string[] | undefined {
-		return this.measured(draw)?.map((line) => this.clip(line));
+		const { native } = loadAddon();
+		if (!native) return undefined;
+		this.palette ??= paletteOf(native, this, this.keys);
+		return draw(native, this.palette, this.width)?.map((line) => this.clip(line));
 	}
 }
 

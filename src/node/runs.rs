@@ -98,8 +98,8 @@ impl Panel {
 
     /// Allows the next read of the transcript of the run with this key. Call it some time after each answer.
     #[napi(catch_unwind)]
-    pub fn rested(&mut self, key: String) {
-        self.0.rested(&key);
+    pub fn rested(&mut self, id: u32) {
+        self.0.rested(id);
     }
 
     /// Updates the clocks, and requests old data again. Call it once a second.

@@ -28,8 +28,6 @@ const KIND: CallKind = CallKind {
 
 /// The number of answers in the result of a chain: of the failed step, and of the previous one.
 const SHOWN: usize = 2;
-/// The maximum number of bytes of the task of a remaining step in the result of a chain.
-const TASK_BYTES: usize = 4 * 1024;
 /// The placeholder for the answer of the step before.
 const PREVIOUS: &str = "previous";
 /// The placeholder for the task of the first step.
@@ -53,7 +51,7 @@ pub async fn chain(spec: TasksSpec, call: Call) -> ToolResult {
         Err(result) => return *result,
     };
     let names: Vec<_> =
-        steps.iter().map(|step| (step.resolved.agent.name.clone(), step.shown_task(TASK_BYTES))).collect();
+        steps.iter().map(|step| (step.resolved.agent.name.clone(), step.shown_task())).collect();
     // It has no placeholder, so this only turns escaped braces into plain ones.
     let first_task = filled(&first_task, "", "");
     let agents: Vec<String> = names.iter().map(|(agent, _)| agent.clone()).collect();

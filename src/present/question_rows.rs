@@ -3,7 +3,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::paint::{Page, Palette, Part, Span, folded, plain, width_of};
+use super::paint::{Page, Part, Span, folded, plain, width_of};
 
 /// The columns that the list of choices uses for itself.
 const CHOICE_COLUMNS: usize = 4;
@@ -17,8 +17,8 @@ const INDENT: usize = 2;
 /// A row of a question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct QuestionRow {
-    /// The text of the row.
-    pub text: String,
+    /// The text of the row, in its style.
+    pub span: Span,
     /// True if the word continues in the next row, without a blank.
     pub is_broken: bool,
 }
@@ -33,19 +33,13 @@ pub fn draw_question_line(page: &mut Page, sentence: &str, hint: &str) {
 /// Returns the rows of a question: its title, its message, and the full text of the choices that their list has to cut. No
 /// row is wider than `width` in any terminal.
 pub(super) fn question_rows(
-    palette: &Palette,
     width: usize,
     title: &str,
     message: &str,
     choices: &[String],
 ) -> Vec<QuestionRow> {
-    let styled = |span: Span, is_broken| QuestionRow { text: palette.styled(&[span]), is_broken };
-    let mut rows: Vec<QuestionRow> = rows_of(plain(title).trim(), width)
-        .into_iter()
-        .map(|QuestionRow { text, is_broken }| {
-            styled(Span { text, is_bold: true, ..Span::default() }, is_broken)
-        })
-        .collect();
+    let bold = |QuestionRow { span, is_broken }| QuestionRow { span: span.bold(), is_broken };
+    let mut rows: Vec<QuestionRow> = rows_of(plain(title).trim(), width).into_iter().map(bold).collect();
     let message = plain(message);
     if !message.trim_end().is_empty() {
         rows.push(QuestionRow::default());
@@ -55,7 +49,7 @@ pub(super) fn question_rows(
     let cut: Vec<String> = choices.filter(|choice| width_of(choice) + CHOICE_COLUMNS > width).collect();
     if !cut.is_empty() {
         rows.push(QuestionRow::default());
-        rows.push(styled(Span::new("dim", "Choices in full:"), false));
+        rows.push(QuestionRow { span: Span::new("dim", "Choices in full:"), is_broken: false });
         rows.extend(cut.iter().flat_map(|choice| rows_of(&format!("· {choice}"), width)));
     }
     rows
@@ -80,7 +74,7 @@ fn line_rows(line: &str, width: usize) -> Vec<QuestionRow> {
     rows.break_line(&line[lead.len()..]);
     for (index, row) in rows.done.iter_mut().enumerate() {
         let start = if index == 0 { lead.to_owned() } else { " ".repeat(indent) };
-        row.text = start + &row.text;
+        row.span.text = start + &row.span.text;
     }
     rows.done
 }
@@ -157,7 +151,8 @@ impl Rows {
     }
 
     fn end(&mut self, is_broken: bool) {
-        self.done.push(QuestionRow { text: std::mem::take(&mut self.text), is_broken });
+        let span = Span { text: std::mem::take(&mut self.text), ..Span::default() };
+        self.done.push(QuestionRow { span, is_broken });
         self.columns = 0;
         self.room = self.width;
     }
@@ -181,7 +176,7 @@ mod tests {
     use super::*;
 
     fn rows(text: &str, width: usize) -> Vec<String> {
-        let mark = |QuestionRow { text, is_broken }| if is_broken { text + "↩" } else { text };
+        let mark = |QuestionRow { span, is_broken }| if is_broken { span.text + "↩" } else { span.text };
         rows_of(text, width).into_iter().map(mark).collect()
     }
 

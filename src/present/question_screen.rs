@@ -67,6 +67,8 @@ pub struct QuestionScreen {
     title: String,
     message: String,
     choices: Vec<String>,
+    /// The rows of the question, and their width.
+    rows: Option<(usize, Vec<QuestionRow>)>,
     chosen: usize,
     /// The first visible row, and the number of visible rows.
     from: usize,
@@ -81,8 +83,8 @@ impl QuestionScreen {
     /// Opens a question. The first choice is the harmless one.
     #[must_use]
     pub fn new(heading: String, title: String, message: String, choices: Vec<String>) -> Self {
-        let (chosen, from, page) = (0, 0, MIN_ROWS);
-        Self { heading, title, message, choices, chosen, from, page, is_read: false, is_hurried: false }
+        let (rows, chosen, from, page) = (None, 0, 0, MIN_ROWS);
+        Self { heading, title, message, choices, rows, chosen, from, page, is_read: false, is_hurried: false }
     }
 
     /// Returns the position of the selected choice.
@@ -113,6 +115,12 @@ impl QuestionScreen {
         !self.is_hurried
     }
 
+    /// Returns the columns of the line in which the user writes the answer.
+    #[must_use]
+    pub fn input_columns(width: usize) -> usize {
+        width.saturating_sub(FRAME_COLUMNS).max(1)
+    }
+
     /// Draws the question for a screen of `rows`. `input` is the line in which the user writes the answer.
     pub fn draw(
         &mut self,
@@ -123,15 +131,18 @@ impl QuestionScreen {
         input: Option<&str>,
     ) -> Vec<String> {
         let styled = |color, text: &str| palette.styled(&[Span::new(color, text)]);
-        let inner = width.saturating_sub(FRAME_COLUMNS).max(1);
-        let all = question_rows(palette, inner, &self.title, &self.message, &self.choices);
+        let inner = Self::input_columns(width);
+        self.rows.take_if(|(columns, _)| *columns != inner);
+        let broken = || question_rows(inner, &self.title, &self.message, &self.choices);
+        let (_, all) = self.rows.get_or_insert_with(|| (inner, broken()));
+        let is_broken = all.iter().any(|row| row.is_broken);
         let mut below = vec![String::new()];
         match input {
             Some(line) => below.push(line.to_owned()),
             None => below.extend(self.choice_lines(palette, inner)),
         }
         below.push(String::new());
-        let (color, hint) = self.hint(keys, input.is_some(), all.iter().any(|row| row.is_broken));
+        let (color, hint) = self.hint(keys, input.is_some(), is_broken);
         below.extend(Page::draw(palette, inner, |page| page.text(color, &hint, Limit::None)));
         let room = rows.saturating_sub(FREE_ROWS + FRAME_ROWS + below.len()).max(MIN_ROWS);
 
@@ -144,8 +155,8 @@ impl QuestionScreen {
             format!("{} {line}{:missing$} {}", styled("warning", SIDE), "", styled("warning", end))
         };
         let mut lines = vec![edge("╭", &format!(" ? {} ", folded(&self.heading)), "╮")];
-        for QuestionRow { text, is_broken } in self.visible(all, room, inner, keys, palette) {
-            lines.push(row(&text, if is_broken { BROKEN } else { SIDE }));
+        for QuestionRow { span, is_broken } in self.visible(inner, room, keys) {
+            lines.push(row(&palette.styled(&[span]), if is_broken { BROKEN } else { SIDE }));
         }
         lines.extend(below.iter().map(|line| row(line, SIDE)));
         lines.push(edge("╰", "", "╯"));
@@ -153,22 +164,15 @@ impl QuestionScreen {
     }
 
     /// Returns the visible rows, and notes if the last one is among them.
-    fn visible(
-        &mut self,
-        mut all: Vec<QuestionRow>,
-        rows: usize,
-        width: usize,
-        keys: &QuestionKeyNames,
-        palette: &Palette,
-    ) -> Vec<QuestionRow> {
+    fn visible(&mut self, width: usize, rows: usize, keys: &QuestionKeyNames) -> Vec<QuestionRow> {
+        let all = self.rows.as_ref().map_or(&[][..], |(_, all)| all);
         let count = all.len();
         let is_long = count > rows;
         self.page = if is_long { rows - 1 } else { rows };
         self.from = self.from.min(count.saturating_sub(self.page));
         let end = count.min(self.from + self.page);
         self.is_read |= end == count;
-        all.truncate(end);
-        all.drain(..self.from);
+        let mut visible = all[self.from..end].to_vec();
         if is_long {
             let QuestionKeyNames { page_up, page_down, end: last, .. } = keys;
             let keys = format!("{page_up}/{page_down}/{last}");
@@ -180,10 +184,9 @@ impl QuestionScreen {
                 format!("{end}/{count} · {page_down}"),
             ];
             let line = lines.iter().find(|line| width_of(line) <= width).unwrap_or(&keys);
-            let text = palette.styled(&[Span::new("warning", slice(line, 0..width))]);
-            all.push(QuestionRow { text, is_broken: false });
+            visible.push(QuestionRow { span: Span::new("warning", slice(line, 0..width)), is_broken: false });
         }
-        all
+        visible
     }
 
     /// Returns the choices, like pi's own lists.
@@ -194,11 +197,9 @@ impl QuestionScreen {
         let choice = |(index, label): (usize, &String)| {
             let label = plain(label).replace('\n', " ");
             let label = slice(&label, 0..room);
-            if index == self.chosen {
-                palette.styled(&[Span::new("accent", format!("{SELECTED}{label}"))])
-            } else {
-                format!("{OTHER}{label}")
-            }
+            let (mark, color) = if index == self.chosen { (SELECTED, Some("accent")) } else { (OTHER, None) };
+            let text = slice(&format!("{mark}{label}"), 0..width).to_owned();
+            palette.styled(&[Span { text, color, ..Span::default() }])
         };
         let visible = self.choices.iter().enumerate().skip(from).take(CHOICES);
         let mut lines: Vec<String> = visible.map(choice).collect();
@@ -228,6 +229,25 @@ impl QuestionScreen {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn no_line_is_wider_than_its_screen() {
+        let message = "rm -rf build\n".repeat(60);
+        let choices = ["No", "Yes, and do not ask again"].map(str::to_owned).to_vec();
+        let mut screen =
+            QuestionScreen::new("explorer asks".to_owned(), "Run it?".to_owned(), message, choices);
+        let name = |name: &str| name.to_owned();
+        let keys = QuestionKeyNames {
+            page_up: name("pageUp"),
+            page_down: name("pageDown"),
+            end: name("end"),
+            ..QuestionKeyNames::default()
+        };
+        for width in [5, 12, 24, 60] {
+            let lines = screen.draw(&Palette::default(), width, 24, &keys, None);
+            assert!(lines.iter().all(|line| width_of(line) == width), "{width}: {lines:#?}");
+        }
+    }
 
     #[test]
     fn a_yes_is_accepted_only_after_the_last_row_was_visible() {

@@ -188,7 +188,7 @@ pub struct RunRecord {
     /// True if the run continues when the pi that started it ends.
     #[serde(alias = "isKept")]
     pub is_detached: bool,
-    /// Its state; once it has ended, the last one before. It is written as [`Self::state`].
+    /// Its state while it is live. It means nothing once the run has ended. It is written as [`Self::state`].
     #[serde(skip_serializing, deserialize_with = "state")]
     pub state: RunState,
     /// Its progress.

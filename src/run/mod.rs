@@ -52,8 +52,8 @@ pub use admit::{
     list_agents, load_config, look_up, prepare, prepare_with, start_log, without_advice,
 };
 pub(crate) use admit::{
-    ask_again, cannot_continue, default_agent, fetched_programs, find_permission_hooks, is_allowed,
-    missing_programs, remembered_model, starts_another_pi,
+    SHOWN_TASK_BYTES, ask_again, cannot_continue, default_agent, fetched_programs, find_permission_hooks,
+    is_allowed, missing_programs, remembered_model, starts_another_pi,
 };
 pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord, StoredChanges};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};

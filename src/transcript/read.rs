@@ -232,29 +232,24 @@ pub fn last_text(path: &Path, sanitizer: &Sanitizer) -> io::Result<Option<String
     Ok(last)
 }
 
-/// The id of a session, from the first line of its file; `None` when that is no session header.
-///
-/// # Errors
-///
-/// As for [`read_transcript`].
-pub fn session_id(path: &Path) -> io::Result<Option<String>> {
+/// The id of a session, from the first line of its file; `None` when that is no session header, or cannot be read.
+#[must_use]
+pub fn session_id(path: &Path) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Header {
         r#type: String,
         id: String,
     }
     let mut head = Vec::new();
-    regular_no_follow(path)?.take(MAX_HEADER).read_to_end(&mut head)?;
-    let Some(line) = head.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty()) else {
-        return Ok(None);
-    };
-    let header: Option<Header> = serde_json::from_slice(line).ok();
+    regular_no_follow(path).ok()?.take(MAX_HEADER).read_to_end(&mut head).ok()?;
+    let line = head.split(|&byte| byte == b'\n').find(|line| !line.trim_ascii().is_empty())?;
+    let header: Header = serde_json::from_slice(line).ok()?;
     // The child wrote the file, and the id appears in our messages, so it must not be able to hold a sentence.
     let is_id = |id: &String| {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
         (1..=MAX_ID).contains(&id.len()) && id.bytes().all(is_plain)
     };
-    Ok(header.filter(|header| header.r#type == "session").map(|header| header.id).filter(is_id))
+    Some(header).filter(|header| header.r#type == "session").map(|header| header.id).filter(is_id)
 }
 
 /// Walks from the newest message to the oldest and passes the entries of each to `visit`. Returns the size of the file,

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 ///
 /// Providers report floats, negative and absurd counts; a negative count is 0, and sums saturate. It is written as pi
 /// writes the usage of a message; [`run_usage`] writes the usage of a run.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// Tokens sent, without tokens served from a cache.
@@ -136,7 +136,7 @@ fn count_of(number: &str) -> Option<u64> {
 }
 
 /// The cost of a run in its parts, in the currency of pi's price list.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
     /// For `input` tokens.

@@ -320,7 +320,8 @@ async fn continue_session(
     }
     live.note_prepared(&ready);
     // Two resumptions at once, in one process or in two, would write into the same session.
-    let hosted = service.registry.host(&live, max_runs(&live.config));
+    // Its end may be stored and shown, but not handed over yet.
+    let hosted = service.registry.host_again(&live, max_runs(&live.config), STOP_TIMEOUT).await;
     let registration = hosted.map_err(|why| match why {
         NotHosted::AlreadyHosted => ActionError::NotEnded,
         NotHosted::TooMany => too_many(&live.config).into(),

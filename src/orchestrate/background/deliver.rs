@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::conversation::delivery_ids::{is_question, is_question_id};
+use super::conversation::outbox::Awaited;
 use super::conversation::view::ConversationView;
 use super::live_run::LiveRun;
 use super::service::BackgroundService;
@@ -93,24 +94,24 @@ pub(super) async fn claim(
 /// Keeps the end of a run from being announced, for a caller that waits for it. Dropping this queues the end again.
 pub(super) struct Reservation {
     view: Arc<ConversationView>,
-    key: String,
+    number: u64,
 }
 
 impl Reservation {
-    pub(super) fn new(view: &Arc<ConversationView>, key: &str) -> Self {
-        view.outbox.reserve(key);
-        Self { view: Arc::clone(view), key: key.to_owned() }
+    /// Reserves the delivery with the id `end`.
+    pub(super) fn new(view: &Arc<ConversationView>, end: String) -> Self {
+        Self { view: Arc::clone(view), number: view.outbox.reserve(end) }
     }
 
     /// Returns the delivery of the end, if it has come. It counts as delivered once the conversation contains it.
-    pub(super) fn take(self) -> Option<Delivery> {
-        self.view.outbox.take_reserved(&self.key)
+    pub(super) fn take(self) -> Awaited {
+        self.view.outbox.take_reserved(self.number)
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        self.view.outbox.give_back(&self.key);
+        self.view.outbox.give_back(self.number);
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::ending::finish;
+use super::ending::{finish, finish_after_panic};
 use super::live_run::LiveRun;
 use super::question::ConversationCallbacks;
 use super::registry::Registration;
@@ -29,6 +29,7 @@ pub(super) async fn drive(
     callbacks: &dyn HostCallbacks,
 ) {
     let live = &registration.live;
+    let _guard = PanicGuard { service, live };
     let result = match ready {
         Err(result) => result,
         Ok(ready) => {
@@ -37,6 +38,18 @@ pub(super) async fn drive(
         }
     };
     finish(service, live, &result).await;
+}
+
+/// Ends a run whose task panics.
+struct PanicGuard<'a> {
+    service: &'a Arc<BackgroundService>,
+    live: &'a Arc<LiveRun>,
+}
+
+impl Drop for PanicGuard<'_> {
+    fn drop(&mut self) {
+        finish_after_panic(self.service, self.live);
+    }
 }
 
 async fn execute(

@@ -12,6 +12,7 @@ use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
     ANNOUNCE_SKIP, Announcement, BackgroundStatus, CallSettings, Cleanup, RunArtifacts, RunOutcome,
     RunRecord, SandboxReport, SingleResult, ToolResult, blocking, changes_summary, must_be_delivered,
+    spawn_task,
 };
 use crate::transcript::{last_text, session_id};
 use agents::Network;
@@ -19,6 +20,7 @@ use agents::config::Config;
 use sanitizer::figures::millis;
 use sanitizer::{FullText, TruncateLimits, truncate, truncate_partial};
 use store::{Delivery, now_ms};
+use tokio::runtime::Handle;
 
 /// The limits of the result that the store keeps next to the delivery, to show it later. The rest of its 16 KiB is for the
 /// longer name of an archived transcript.
@@ -41,9 +43,29 @@ pub(super) enum HostedBy {
 /// Ends a run hosted by this process. Its conversation gets the end, unless a call has waited for it.
 pub(super) async fn finish(service: &Arc<BackgroundService>, live: &Arc<LiveRun>, result: &ToolResult) {
     let transcript = result.details.results.first().and_then(|single| single.session_file.clone());
-    let child_session = blocking(move || session_id(Path::new(&transcript?)).ok().flatten()).await;
+    let child_session = blocking(move || session_id(Path::new(&transcript?))).await;
     let Ending { run, delivery } = Ending::of_result(live, result, child_session);
     settle(service, run, delivery, HostedBy::This(Arc::clone(live))).await;
+}
+
+/// Ends a background run whose task panics, when a local of that task is dropped. Otherwise every list would show it as
+/// working until this process ends.
+pub(super) fn finish_after_panic(service: &Arc<BackgroundService>, live: &Arc<LiveRun>) {
+    // Outside of the runtime, the start of a task would be a second panic.
+    if !std::thread::panicking() || Handle::try_current().is_err() {
+        return;
+    }
+    let run = live.record();
+    if !run.is_live() || run.is_foreground {
+        return;
+    }
+    let (service, live) = (Arc::clone(service), Arc::clone(live));
+    spawn_task(async move {
+        let failed = End::without_result(RunOutcome::Failed, "internal error".to_owned());
+        let end = End { triggers_turn: true, ..failed };
+        let Ending { run, delivery } = Ending::new(run, end, &live.config);
+        settle(&service, run, delivery, HostedBy::This(live)).await;
+    });
 }
 
 /// Ends the runs of dead processes, with their answers so far.
@@ -63,7 +85,7 @@ pub(super) async fn adopt_orphans(service: &Arc<BackgroundService>) {
             let sanitizer = settings.sanitizer();
             let transcript = run.transcript.as_deref();
             let partial = transcript.and_then(|transcript| last_text(transcript, sanitizer).ok().flatten());
-            let child_session = || session_id(transcript?).ok().flatten();
+            let child_session = || session_id(transcript?);
             let child_session_id = run.child_session_id.clone().or_else(child_session);
             Ending::of_orphan(RunRecord { child_session_id, ..run }, partial, &settings.config())
         });
@@ -124,11 +146,12 @@ pub(super) async fn settle(
     }
     // The order matters: a run that is neither live nor pending would count as delivered.
     queue(service, &run.session, delivery.filter(|_| is_claimed)).await;
-    if has_ended && let Some(live) = &live {
-        service.registry.remove(live);
-    }
+    // A process that ends waits only for the runs in its registry.
     if has_ended && is_silent && run.cleanup == Cleanup::Delete {
         service.blocking(move |service| service.store.archive(&run)).await;
+    }
+    if has_ended && let Some(live) = &live {
+        service.registry.remove(live);
     }
     if live.is_some() {
         service.invalidate(!is_silent && !is_claimed);
@@ -162,6 +185,25 @@ struct End<'a> {
     next_step: Option<&'static str>,
     triggers_turn: bool,
     is_silent: bool,
+}
+
+impl End<'_> {
+    /// Returns an end of which the child has said nothing.
+    fn without_result(outcome: RunOutcome, error: String) -> Self {
+        Self {
+            outcome,
+            error: Some(error),
+            result: None,
+            is_skipped: false,
+            full_text: FullText::default(),
+            partial: None,
+            artifacts: None,
+            notes: Vec::new(),
+            next_step: None,
+            triggers_turn: false,
+            is_silent: false,
+        }
+    }
 }
 
 impl Ending {
@@ -235,19 +277,9 @@ impl Ending {
             "it is not restarted automatically; `/subagents resume {}` continues its session",
             run.run_id
         );
-        let end = End {
-            outcome: RunOutcome::Interrupted,
-            error: Some("its process ended during the run".to_owned()),
-            result: None,
-            is_skipped: false,
-            full_text: FullText::default(),
-            partial,
-            artifacts: None,
-            notes: vec![resumable],
-            next_step: None,
-            triggers_turn: false,
-            is_silent: false,
-        };
+        let error = "its process ended during the run".to_owned();
+        let end =
+            End { partial, notes: vec![resumable], ..End::without_result(RunOutcome::Interrupted, error) };
         Self::new(run, end, config)
     }
 

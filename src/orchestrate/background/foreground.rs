@@ -10,7 +10,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use super::drive::accompany;
-use super::ending::finish;
+use super::ending::{finish, finish_after_panic};
 use super::live_run::{LiveRun, ResultOwner};
 use super::question::ConversationCallbacks;
 use super::registry::Registration;
@@ -28,9 +28,6 @@ use agents::config::OnExit;
 use sanitizer::figures::millis;
 use store::now_ms;
 use supervisor::Cancel;
-
-/// The maximum number of bytes of a task that are shown.
-const TASK_BYTES: usize = 4 * 1024;
 
 /// The notice of a moved run if `background.onExit` is `store_ended`.
 const NOT_DETACHED: &str =
@@ -59,6 +56,12 @@ pub(crate) async fn run_listed(
         run.deliver(&result).await;
     }
     result
+}
+
+impl Drop for ForegroundRun {
+    fn drop(&mut self) {
+        finish_after_panic(&self.service, self.live());
+    }
 }
 
 impl ForegroundRun {
@@ -138,7 +141,7 @@ impl ForegroundRun {
         self.live().note_prepared(step);
         self.live().change(|run| {
             run.agent.clone_from(&step.resolved.agent.name);
-            run.task = step.shown_task(TASK_BYTES);
+            run.task = step.shown_task();
             run.cwd.clone_from(&step.spec.cwd);
             run.call_timeout_ms = step.resolved.timeout.map(millis);
             run.label = Some(label);
@@ -236,7 +239,7 @@ fn record(ready: &AdmittedRun) -> Option<RunRecord> {
         session,
         session_file: ready.spec.context.host.session_file.clone(),
         agent: ready.resolved.agent.name.clone(),
-        task: ready.shown_task(TASK_BYTES),
+        task: ready.shown_task(),
         cwd: ready.spec.cwd.clone(),
         call_timeout_ms: ready.resolved.timeout.map(millis),
         output_schema: ready.spec.overrides.output_schema.clone(),

@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
+use tokio::time::timeout;
 
 use super::live_run::LiveRun;
 use crate::run::RunRecord;
@@ -71,12 +73,34 @@ impl RunRegistry {
             return Err(NotHosted::TooMany);
         }
         runs.insert(key, Arc::clone(live));
-        Ok(Registration { registry: Arc::clone(self), live: Arc::clone(live) })
+        Ok(self.registration(live))
+    }
+
+    /// Adds a background run again. If its ended entry is still registered, waits until that is removed, at most `patience`.
+    ///
+    /// # Errors
+    ///
+    /// With the reason why it was not added.
+    pub(super) async fn host_again(
+        self: &Arc<Self>,
+        live: &Arc<LiveRun>,
+        limit: usize,
+        patience: Duration,
+    ) -> Result<Registration, NotHosted> {
+        let known = self.get(&live.key()).filter(|known| !known.record().is_live());
+        if let Some(ended) = known {
+            let _ = timeout(patience, self.until_removed(&[ended])).await;
+        }
+        self.host(live, limit)
     }
 
     /// Adds a run that a call waits for.
     pub(super) fn list(self: &Arc<Self>, live: &Arc<LiveRun>) -> Registration {
         self.runs.lock().insert(live.key(), Arc::clone(live));
+        self.registration(live)
+    }
+
+    fn registration(self: &Arc<Self>, live: &Arc<LiveRun>) -> Registration {
         Registration { registry: Arc::clone(self), live: Arc::clone(live) }
     }
 
@@ -102,8 +126,7 @@ impl RunRegistry {
     /// Removes a run. A resumed run under the same key is another entry, and stays.
     pub(super) fn remove(&self, live: &Arc<LiveRun>) {
         let mut runs = self.runs.lock();
-        let is_this = runs.get(&live.key()).is_some_and(|known| Arc::ptr_eq(known, live));
-        if is_this {
+        if hosts(&runs, live) {
             runs.remove(&live.key());
             drop(runs);
             self.notify();
@@ -119,15 +142,20 @@ impl RunRegistry {
         self.changes.send_modify(|count| *count += 1);
     }
 
-    /// Waits until these runs are removed, which means that their ends are stored.
+    /// Waits until these runs are removed, which means that their ends are stored. Their resumptions are other entries.
     pub(super) async fn until_removed(&self, runs: &[Arc<LiveRun>]) {
         let mut changes = self.changes();
-        while runs.iter().any(|live| self.get(&live.key()).is_some()) {
+        while runs.iter().any(|live| hosts(&self.runs.lock(), live)) {
             if changes.changed().await.is_err() {
                 return;
             }
         }
     }
+}
+
+/// Returns true if this very run is registered, and not only a run with its key.
+fn hosts(runs: &LiveRuns, live: &Arc<LiveRun>) -> bool {
+    runs.get(&live.key()).is_some_and(|known| Arc::ptr_eq(known, live))
 }
 
 fn in_background(runs: &LiveRuns) -> usize {
@@ -149,6 +177,7 @@ impl Drop for Registration {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::RunOutcome;
     use agents::config::Config;
     use supervisor::Cancel;
 
@@ -171,14 +200,30 @@ mod tests {
         drop(two);
     }
 
-    #[test]
-    fn the_registration_of_an_ended_run_does_not_remove_its_resumption() {
+    #[tokio::test]
+    async fn the_registration_of_an_ended_run_does_not_remove_its_resumption() {
         let registry = Arc::new(RunRegistry::default());
         let first = registry.host(&live("one", "a"), 2).expect("there is room");
         registry.remove(&first.live);
         let again = registry.host(&live("one", "a"), 2).expect("the run has left");
+        let ended = [Arc::clone(&first.live)];
+        let waiting = tokio::time::timeout(Duration::from_secs(5), registry.until_removed(&ended));
+        waiting.await.expect("the wait for the ended run does not include its resumption");
         drop(first);
         assert!(registry.get("one").is_some_and(|live| Arc::ptr_eq(&live, &again.live)));
+    }
+
+    #[tokio::test]
+    async fn a_run_is_hosted_again_once_its_ended_entry_is_removed() {
+        let registry = Arc::new(RunRegistry::default());
+        let first = registry.host(&live("one", "a"), 2).expect("there is room");
+        let again = live("one", "a");
+        let refused = registry.host_again(&again, 2, Duration::from_secs(60)).await.err();
+        assert_eq!(refused, Some(NotHosted::AlreadyHosted), "a run at work is not waited for");
+        first.live.change(|run| run.outcome = Some(RunOutcome::Completed));
+        let (hosted, ()) =
+            tokio::join!(registry.host_again(&again, 2, Duration::from_secs(60)), async { drop(first) });
+        assert!(hosted.is_ok_and(|hosted| Arc::ptr_eq(&hosted.live, &again)));
     }
 
     #[test]

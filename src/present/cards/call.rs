@@ -126,8 +126,8 @@ impl<'a> Card<'a> {
             match (self.is_expanded, self.is_live()) {
                 (false, _) => list.draw(page),
                 (true, true) => {
-                    let room = self.max_rows() - 1 - SUMMARY_ROWS - self.key_rows();
-                    list.draw_live(page, room - self.undo_notes().len());
+                    let room = self.max_rows() - 1 - SUMMARY_ROWS;
+                    list.draw_live(page, room.saturating_sub(self.key_rows() + self.undo_notes().len()));
                 }
                 (true, false) => list.draw_ended(page),
             }

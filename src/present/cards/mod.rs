@@ -193,6 +193,24 @@ mod tests {
     }
 
     #[test]
+    fn an_expanded_card_has_room_for_any_number_of_notes_on_undo() {
+        let tasks: Vec<_> = (0..8)
+            .map(|at| {
+                format!(
+                    r#"{{"agent":"worker","state":"running","attempt":1,"usage":{USAGE},"turnCount":0,
+                    "elapsedMs":1,"sinceEventMs":0,"text":"","displayItems":[],"undoNote":"note {at}"}}"#
+                )
+            })
+            .collect();
+        let mut call = Call::new("subagent_parallel");
+        call.start(0);
+        let tasks = tasks.join(",");
+        call.update(&format!(r#"{{"mode":"parallel","results":[],"tasks":[{tasks}]}}"#), "", 0);
+        let body = body(&call, &Extent { is_expanded: true, rows: Some(20), now_ms: 0 });
+        assert_eq!(body.iter().filter(|line| line.contains("note ")).count(), 8, "{body:#?}");
+    }
+
+    #[test]
     fn foreign_data_is_drawn_as_its_text() {
         let mut call = Call::new("subagent");
         call.finish(r#"{"mode":"single","results":[],"agentScope":"user"}"#, "as it reads", true, 0);

@@ -1,8 +1,9 @@
 //! Reads back what calls and messages have left in a session.
 //!
 //! A session outlives releases, and anyone can write to its file: another extension may use our names, a line may be
-//! cut, a person may edit it. So a value is read as a whole, from JSON. Unknown fields are skipped. A missing field, or
-//! a field of another type, makes the whole value foreign, and the text next to it is shown.
+//! cut, a person may edit it. So a value is read as a whole, from JSON. Unknown fields are skipped, and so is a part that no
+//! card draws if its form is unknown. Otherwise a missing field, or a field of another type, makes the whole value foreign,
+//! and the text next to it is shown.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -69,6 +70,25 @@ mod tests {
             fields.remove("version");
         });
         assert!(unstamped.is_some());
+    }
+
+    #[test]
+    fn details_are_read_with_parts_of_other_releases() {
+        let read = details(|value| {
+            value["error"] = json!({"code": "OF_A_LATER_RELEASE", "message": "no"});
+            let result = &mut value["results"][0];
+            result["durationMs"] = json!(5.5);
+            result["sandbox"] = json!({"enforced": true, "mechanism": ["landlock"]});
+            result["resources"] = json!({"cpuMs": 5});
+            result["timeoutReason"] = json!("of a later release");
+            result["check"] = json!({"command": "npm test", "passed": true, "ended": "exit code 0"});
+            result["isolation"] = json!({"branch": "pi/0badcafe"});
+        });
+        let RunDetails { results, error, .. } = read.expect("the details are valid");
+        let [result] = &results[..] else { panic!("there is one result") };
+        assert_eq!((result.duration_ms, result.timeout_reason, &result.sandbox), (5, None, &None));
+        assert!(result.check.as_ref().is_some_and(|check| check.passed) && result.isolation.is_some());
+        assert_eq!(error.map(|error| error.message).as_deref(), Some("no"));
     }
 
     #[test]

@@ -277,10 +277,10 @@ impl<'a> Page<'a> {
     /// Draws as many paths as fit into a line, and the number of the others.
     pub(crate) fn paths(&mut self, lead: Span, paths: &[String]) {
         let room = self.width.saturating_sub(width_of(&lead.text));
-        let count = (room / PATH_COLUMNS).min(paths.len()).max(1);
+        let count = (room / PATH_COLUMNS).max(1).min(paths.len());
         let others = paths.len() - count;
         let more = if others > 0 { format!(" +{others}") } else { String::new() };
-        let columns = room.saturating_sub(more.len() + 2 * (count - 1)) / count;
+        let columns = (room + 2).saturating_sub(more.len() + 2 * count) / count.max(1);
         let mut line = vec![lead];
         for (index, path) in paths[..count].iter().enumerate() {
             line.extend((index > 0).then(|| Span::new("dim", ", ")));

@@ -196,17 +196,20 @@ fn fit_end(text: &str, columns: usize) -> String {
     }
 }
 
-/// Shortens a text but keeps `end`, which distinguishes it from other texts.
-pub(super) fn distinguished(text: &str, end: &str, columns: usize) -> String {
-    if width_of(text) <= columns {
+/// Shortens a text but keeps `end`, which distinguishes it from other texts. If `end` is too wide, the text loses its
+/// beginning, at most the first `shared` columns, which are the same in another text.
+pub(super) fn distinguished(text: &str, end: &str, shared: usize, columns: usize) -> String {
+    let all = width_of(text);
+    if all <= columns {
         return text.to_owned();
     }
     match columns.checked_sub(width_of(end)) {
-        Some(room) if room >= MIN_COLUMNS => {
-            let room = text.char_indices().nth(room).map_or(text, |(at, _)| &text[..at]);
-            format!("{room}{end}")
+        Some(room) if room >= MIN_COLUMNS => format!("{}{end}", slice(text, 0..room)),
+        Some(_) => end.to_owned(),
+        None => {
+            let from = shared.min((all + 1).saturating_sub(columns));
+            format!("{ELLIPSIS}{}", slice(text, from..all))
         }
-        _ => end.to_owned(),
     }
 }
 

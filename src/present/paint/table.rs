@@ -11,7 +11,7 @@ const GAP: usize = 2;
 /// The beginning that a text shares with others, and the end that tells them apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SharedPrefix {
-    /// The number of characters that are the same.
+    /// The number of columns that are the same.
     pub shared: usize,
     /// The part that is shown if there is no room for the whole text.
     pub end: String,
@@ -96,7 +96,7 @@ fn drawn(cells: &[Cell], widths: &[usize]) -> Vec<Vec<Span>> {
     let draw = |(Cell { span, is_right, shared_prefix, .. }, &columns): (&Cell, &usize)| {
         let mut span = span.clone();
         if let Some(prefix) = shared_prefix.as_ref().filter(|prefix| prefix.shared + 1 >= columns) {
-            span.text = distinguished(&span.text, &prefix.end, columns);
+            span.text = distinguished(&span.text, &prefix.end, prefix.shared, columns);
         }
         let missing = if *is_right { columns.saturating_sub(width_of(&span.text)) } else { 0 };
         cell(vec![blanks(missing), span], columns)

@@ -126,7 +126,8 @@ pub struct KeyNames<'a>(pub &'a [Vec<String>]);
 impl KeyNames<'_> {
     /// Returns the name of the first key of an action.
     pub(super) fn of(&self, action: PanelAction) -> &str {
-        let at = panel_keys().iter().position(|key| key.action == action);
+        // `panel_keys` has the same order.
+        let at = PanelAction::TEXTS.iter().position(|text| *text == action.as_str());
         at.and_then(|at| self.0.get(at)?.first()).map_or("", String::as_str)
     }
 

@@ -83,7 +83,6 @@ enum Pending {
         is_all: bool,
     },
     Transcript {
-        key: String,
         read: Read,
     },
 }
@@ -159,9 +158,10 @@ impl Panel {
             let id = self.wait_for(Pending::Runs { is_all });
             return Some(PanelStep::Runs { id, is_all });
         }
+        let id = self.last_id + 1;
         let mut transcripts = self.views.iter_mut().filter_map(View::transcript);
-        let (key, read) = transcripts.find_map(|view| Some((view.run.key.clone(), view.begin_read()?)))?;
-        let id = self.wait_for(Pending::Transcript { key: key.clone(), read });
+        let (key, read) = transcripts.find_map(|view| Some((view.run.key.clone(), view.begin_read(id)?)))?;
+        let id = self.wait_for(Pending::Transcript { read });
         Some(PanelStep::Transcript { id, key, entries: read.entries, tools: read.tools })
     }
 
@@ -203,8 +203,8 @@ impl Panel {
     pub fn answer(&mut self, id: u32, answer: Result<&str, &str>, now_ms: i64) {
         match self.pending.remove(&id) {
             Some(Pending::Runs { is_all }) => self.runs.take_stored(answer, is_all, now_ms),
-            Some(Pending::Transcript { key, read }) => {
-                if let Some(view) = self.transcript(&key) {
+            Some(Pending::Transcript { read }) => {
+                if let Some(view) = self.reader(id) {
                     view.take(read, answer);
                 }
             }
@@ -235,15 +235,16 @@ impl Panel {
         }
     }
 
-    /// Allows the next read of a run's transcript, some time after the last one.
-    pub fn rested(&mut self, key: &str) {
-        if let Some(view) = self.transcript(key) {
+    /// Allows the next read of a transcript, some time after the answer to the step `id`.
+    pub fn rested(&mut self, id: u32) {
+        if let Some(view) = self.reader(id) {
             view.end_read();
         }
     }
 
-    fn transcript(&mut self, key: &str) -> Option<&mut TranscriptView> {
-        self.views.iter_mut().filter_map(View::transcript).find(|view| view.run.key == key)
+    /// Returns the view that reads with the step `id`. Two views can show the same run.
+    fn reader(&mut self, id: u32) -> Option<&mut TranscriptView> {
+        self.views.iter_mut().filter_map(View::transcript).find(|view| view.reads_with(id))
     }
 
     /// Does the action of a key; `None` is another key.
@@ -322,6 +323,7 @@ impl Panel {
                 if action == PanelAction::Open
                     && let Some(run) = run
                 {
+                    self.requested.take_if(|requested| *requested == run.key);
                     self.open(View::Transcript(Box::new(TranscriptView::new(run))));
                     return true;
                 }

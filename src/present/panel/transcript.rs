@@ -1,5 +1,7 @@
 //! The second view: a run's growing transcript, with its task, texts, tool calls and results.
 
+use std::cell::LazyCell;
+
 use serde::Deserialize;
 
 use super::actions::Hint;
@@ -34,7 +36,6 @@ pub(super) struct Read {
 
 /// The view of one transcript.
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the view")]
 pub(super) struct TranscriptView {
     /// The last known state of the run. The run may be removed while the user reads.
     pub(super) run: ShownRun,
@@ -45,12 +46,23 @@ pub(super) struct TranscriptView {
     problem: Option<String>,
     /// The number of newest entries to read.
     requested: usize,
-    is_reading: bool,
+    /// The step of the read that is under way.
+    reading: Option<u32>,
     /// The file has older entries, but they cannot be read.
     is_exhausted: bool,
     height: usize,
     /// The newest text of the model in the file.
     newest: Option<String>,
+    tail: Tail,
+}
+
+/// The laid out text that is not in the file yet.
+#[derive(Debug, Default)]
+struct Tail {
+    text: String,
+    /// The theme and the width of the lines.
+    laid_out: (u32, usize),
+    lines: Vec<String>,
 }
 
 impl TranscriptView {
@@ -63,10 +75,11 @@ impl TranscriptView {
             version: None,
             problem: None,
             requested: NEWEST_ENTRIES,
-            is_reading: false,
+            reading: None,
             is_exhausted: false,
             height: 1,
             newest: None,
+            tail: Tail::default(),
         }
     }
 
@@ -75,18 +88,23 @@ impl TranscriptView {
         self.requested = self.requested.max(entries);
     }
 
-    /// Begins the requested read, unless one is under way.
-    pub(super) fn begin_read(&mut self) -> Option<Read> {
-        if self.is_reading || self.requested == 0 {
+    /// Begins the requested read with the step `id`, unless one is under way.
+    pub(super) fn begin_read(&mut self, id: u32) -> Option<Read> {
+        if self.reading.is_some() || self.requested == 0 {
             return None;
         }
-        self.is_reading = true;
+        self.reading = Some(id);
         Some(Read { entries: std::mem::take(&mut self.requested), tools: self.with_tools })
+    }
+
+    /// Returns true if its read has the step `id`.
+    pub(super) fn reads_with(&self, id: u32) -> bool {
+        self.reading == Some(id)
     }
 
     /// Allows the next read.
     pub(super) fn end_read(&mut self) {
-        self.is_reading = false;
+        self.reading = None;
     }
 
     /// Takes the answer to a read.
@@ -178,7 +196,9 @@ impl TranscriptView {
     ) -> Vec<String> {
         let asked = Page::draw(theme, width, |page| draw_question(page, &self.run));
         self.height = rows.saturating_sub(asked.len());
-        let tail = Page::draw(theme, width, |page| self.draw_below(page, now_ms));
+        let mut kept = std::mem::take(&mut self.tail);
+        let (run, newest) = (&self.run, self.newest.as_deref());
+        let tail = LazyCell::new(|| kept.draw(theme, (version, width), run, newest, now_ms));
         let mut lines = if self.window.len() == 0 {
             let mut lines = Page::draw(theme, width, |page| {
                 page.blank();
@@ -189,6 +209,8 @@ impl TranscriptView {
         } else {
             self.window.visible(&Screen { theme, version, width, rows: self.height, tail: &tail })
         };
+        drop(tail);
+        self.tail = kept;
         self.request_older();
         let is_blank = lines.first().is_some_and(String::is_empty);
         if self.window.len() > 0 && self.window.is_at_top() && self.window.has_more && is_blank {
@@ -200,19 +222,6 @@ impl TranscriptView {
         }
         lines.extend(asked);
         lines
-    }
-
-    /// Draws the text that is not in the file yet, or the run's outcome.
-    fn draw_below(&self, page: &mut Page, now_ms: i64) {
-        if !self.run.is_live() {
-            draw_outcome(page, &self.run, now_ms);
-            return;
-        }
-        let text = self.run.progress.text.as_deref().unwrap_or_default().trim();
-        if !text.is_empty() && !self.newest.as_ref().is_some_and(|newest| newest.contains(text)) {
-            page.blank();
-            page.indented(INDENT, |page| page.prose(text, Limit::None));
-        }
     }
 
     fn draw_without_entries(&self, page: &mut Page, tail: &[String], now_ms: i64) {
@@ -242,5 +251,34 @@ impl TranscriptView {
             page.indented(INDENT, |page| page.spans(vec![Span::new("dim", waits)]));
             page.push_lines(tail.iter().cloned());
         }
+    }
+}
+
+impl Tail {
+    /// Returns the lines of the text that is not in the file yet, or of the run's outcome.
+    fn draw(
+        &mut self,
+        theme: Theme,
+        laid_out: (u32, usize),
+        run: &ShownRun,
+        newest: Option<&str>,
+        now_ms: i64,
+    ) -> Vec<String> {
+        let (_, width) = laid_out;
+        if !run.is_live() {
+            return Page::draw(theme, width, |page| draw_outcome(page, run, now_ms));
+        }
+        let text = run.progress.text.as_deref().unwrap_or_default().trim();
+        if text.is_empty() || newest.is_some_and(|newest| newest.contains(text)) {
+            return Vec::new();
+        }
+        if self.laid_out != laid_out || self.text != text {
+            let lines = Page::draw(theme, width, |page| {
+                page.blank();
+                page.indented(INDENT, |page| page.prose(text, Limit::None));
+            });
+            *self = Self { text: text.to_owned(), laid_out, lines };
+        }
+        self.lines.clone()
     }
 }

@@ -1,6 +1,8 @@
 //! The loaded part of a transcript. Only the visible entries are laid out, so drawing costs as many lines as the screen has, for
 //! any length of the transcript. The newest entries are at the bottom.
 
+use std::ops::Deref;
+
 use super::keys::moved;
 use crate::present::paint::{Page, Theme};
 use crate::present::runs::draw_entry;
@@ -36,7 +38,8 @@ pub(super) struct Screen<'a> {
     pub(super) version: u32,
     pub(super) width: usize,
     pub(super) rows: usize,
-    pub(super) tail: &'a [String],
+    /// Drawn only where it is visible.
+    pub(super) tail: &'a dyn Deref<Target = Vec<String>>,
 }
 
 /// The loaded entries, and the visible part of them.

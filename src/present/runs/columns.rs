@@ -1,7 +1,7 @@
 //! The columns of a list of runs.
 
 use super::view::ShownRun;
-use crate::present::paint::{Cell, Color, Part, SharedPrefix, Span, TableRow, share};
+use crate::present::paint::{Cell, Color, Part, SharedPrefix, Span, TableRow, share, width_of};
 
 const NAME: Column = Column { max_columns: 28, share: Some(3), ..Column::NEW };
 const AGENT: Column = Column { max_columns: 14, from: 60, ..Column::NEW };
@@ -80,15 +80,8 @@ impl Columns {
         TableRow { lead: vec![lead], cells, parts, trailing }
     }
 
-    /// The line of a run, with its name in `color`, and a note next to its state.
-    pub(super) fn line(
-        &self,
-        index: usize,
-        run: &ShownRun,
-        color: Color,
-        note: &str,
-        now_ms: i64,
-    ) -> TableRow {
+    /// The line of a run, with its name in `color` and without its activity.
+    pub(super) fn line(&self, index: usize, run: &ShownRun, color: Color, now_ms: i64) -> TableRow {
         let width = self.width;
         let mark = run.mark(now_ms);
         let name = NAME.cell(width, Span::new(color, run.name()));
@@ -106,7 +99,7 @@ impl Columns {
         TableRow {
             lead: vec![Span { text: format!("{} ", mark.text), ..mark }],
             cells: cells.into_iter().flatten().collect(),
-            parts: vec![activity_part(run.activity(note, now_ms))],
+            parts: Vec::new(),
             trailing,
         }
     }
@@ -115,6 +108,11 @@ impl Columns {
         let tokens = tokens.filter(|_| self.has_tokens);
         tokens.into_iter().chain(cost.filter(|_| self.has_costs)).collect()
     }
+}
+
+/// Returns the activity of a run, with a note next to its state. It determines no width, so only a visible line needs it.
+pub(super) fn activity(run: &ShownRun, note: &str, now_ms: i64) -> Part {
+    activity_part(run.activity(note, now_ms))
 }
 
 /// Returns the part in the room that the columns leave, unless that is almost none.
@@ -137,8 +135,7 @@ fn distinguished(names: &[String]) -> Vec<Option<SharedPrefix>> {
             return None;
         }
         let word = name[..shared].rfind([' ', '/', '\\']).map_or(0, |blank| blank + 1);
-        let characters = name[..shared].chars().count();
-        Some(SharedPrefix { shared: characters, end: format!("…{}", &name[word..]) })
+        Some(SharedPrefix { shared: width_of(&name[..shared]), end: format!("…{}", &name[word..]) })
     };
     names.iter().map(|name| shared_prefix(name)).collect()
 }

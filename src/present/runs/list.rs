@@ -1,6 +1,6 @@
 //! Runs below each other: the list of the panel, and the widget above the editor.
 
-use super::columns::Columns;
+use super::columns::{Columns, activity};
 use super::view::{ELSEWHERE, ShownRun, UNREAD, read_runs, short};
 use crate::present::counts::{counts, has_ended};
 use crate::present::paint::{Page, Part, Span, TableRow, Widths};
@@ -57,19 +57,23 @@ pub(in crate::present) fn draw_list(page: &mut Page, runs: &[ShownRun], view: &L
     rows.extend(runs.iter().enumerate().map(|(index, run)| {
         let is_chosen = index == view.chosen;
         let color = if is_chosen { "accent" } else { "toolOutput" };
-        let note = match &run.key {
-            key if view.unread.contains(key) => UNREAD,
-            key if view.others.contains(key) => ELSEWHERE,
-            _ => "",
-        };
-        let mut line = columns.line(index, run, color, note, view.now_ms);
+        let mut line = columns.line(index, run, color, view.now_ms);
         line.lead.insert(0, Span::new("accent", if is_chosen { CHOSEN } else { OTHER }));
         line.lead.push(Span::new("muted", format!("{:>digits$} ", index + 1)));
         line
     }));
     let widths = Widths::of(&rows);
-    let visible = rows[1..].iter().skip(view.from).take(view.rows);
-    for row in rows[..1].iter().filter(|_| view.has_heading).chain(visible) {
+    if view.has_heading {
+        page.row(&rows[0], &widths);
+    }
+    let visible = runs.iter().zip(&mut rows[1..]).skip(view.from).take(view.rows);
+    for (run, row) in visible {
+        let note = match &run.key {
+            key if view.unread.contains(key) => UNREAD,
+            key if view.others.contains(key) => ELSEWHERE,
+            _ => "",
+        };
+        row.parts.push(activity(run, note, view.now_ms));
         page.row(row, &widths);
     }
 }
@@ -79,7 +83,10 @@ pub fn draw_widget(page: &mut Page, live: &str, unread: &str, max: usize, now_ms
     let (live, unread) = (read_runs(live), read_runs(unread));
     let working = &live[..max.min(live.len())];
     let columns = Columns::of(working, false, page.width());
-    let row = |(index, run)| columns.line(index, run, "accent", "", now_ms);
+    let row = |(index, run)| {
+        let parts = vec![activity(run, "", now_ms)];
+        TableRow { parts, ..columns.line(index, run, "accent", now_ms) }
+    };
     let rows: Vec<TableRow> = working.iter().enumerate().map(row).collect();
     let widths = Widths::of(&rows);
     for row in &rows {

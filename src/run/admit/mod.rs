@@ -39,6 +39,7 @@ pub(crate) use extensions::{fetched_programs, missing_programs};
 pub use listing::{AgentInfo, CannotRun, Described, Listed, Listing, describe, list_agents};
 pub(crate) use listing::{default_agent, is_allowed};
 pub(crate) use permission_hooks::find_permission_hooks;
+pub(crate) use prepare::SHOWN_TASK_BYTES;
 pub use prepare::{AdmittedRun, prepare, prepare_with};
 pub use refusal::{InvalidConfig, Refusal, without_advice};
 pub(crate) use refused_agents::ask_again;

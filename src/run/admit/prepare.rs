@@ -25,6 +25,9 @@ use crate::run::result::verdict::Verdict;
 use crate::run::sandbox::HostCapabilities;
 use crate::run::spec::{RunSpec, SharedRunId};
 
+/// The maximum number of bytes of a task that are stored and shown.
+pub(crate) const SHOWN_TASK_BYTES: usize = 4 * 1024;
+
 /// A run that may start. Everything about it is decided, but nothing has been started or spent.
 #[derive(Clone)]
 pub struct AdmittedRun {
@@ -50,10 +53,10 @@ impl AdmittedRun {
         self.builder.run_id.set(id);
     }
 
-    /// Returns the first `bytes` of the task, without secrets.
+    /// Returns the first [`SHOWN_TASK_BYTES`] of the task, without secrets.
     #[must_use]
-    pub fn shown_task(&self, bytes: usize) -> String {
-        self.builder.sanitizer.clip(&self.spec.task, bytes).into_string()
+    pub fn shown_task(&self) -> String {
+        self.builder.sanitizer.clip(&self.spec.task, SHOWN_TASK_BYTES).into_string()
     }
 
     /// Returns the recipient of the child's questions with the tool `ask`.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
 
@@ -126,8 +127,10 @@ pub struct CheckReport {
     /// Its outcome: `exit code 1`, `killed by SIGKILL`.
     pub ended: String,
     /// The number of times that it ran.
+    #[serde(default)]
     pub runs: u32,
     /// The end of its last output.
+    #[serde(default)]
     pub output: String,
 }
 
@@ -272,6 +275,7 @@ pub struct SingleResult {
     /// The number of times that the child was started.
     pub attempts: u32,
     /// Time from the start of the run to its result, in milliseconds.
+    #[serde(deserialize_with = "whole")]
     pub duration_ms: u64,
     /// The model that answered, `provider/id`.
     pub model: Option<String>,
@@ -280,13 +284,16 @@ pub struct SingleResult {
     /// The signal that ended the child, unless this process sent it.
     pub signal: Option<String>,
     /// The limit that ended the run.
+    #[serde(default, deserialize_with = "if_known")]
     pub timeout_reason: Option<TimeoutReason>,
     /// The report on the child's sandbox.
+    #[serde(default, deserialize_with = "if_known")]
     pub sandbox: Option<SandboxReport>,
     /// The mechanism that ensured the end of the child's processes. Absent if no child was started.
     #[serde(skip_deserializing)]
     pub supervision: Option<&'static str>,
     /// The resources of the child's processes together. Absent if they could not be measured.
+    #[serde(default, deserialize_with = "if_known")]
     pub resources: Option<Resources>,
     /// The file with the text, if `content` was truncated. It lacks the middle of an answer of which bytes were
     /// omitted.
@@ -403,6 +410,22 @@ impl SingleResult {
     }
 }
 
+/// Reads a part that no card draws. If another release has written it in another form, it is absent.
+fn if_known<'de, D: Deserializer<'de>, T: DeserializeOwned>(deserializer: D) -> Result<Option<T>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(deserializer)?).ok())
+}
+
+fn known_code<'de, D: Deserializer<'de>>(deserializer: D) -> Result<ErrorCode, D::Error> {
+    let code = String::deserialize(deserializer)?;
+    Ok(ErrorCode::parse(&code).unwrap_or(ErrorCode::SubagentFailed))
+}
+
+/// Reads milliseconds, of which JavaScript may have written a fraction.
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+    Ok(f64::deserialize(deserializer)? as u64)
+}
+
 /// The answer that announces nothing.
 pub(crate) const ANNOUNCE_SKIP: &str = "ANNOUNCE_SKIP";
 
@@ -418,7 +441,8 @@ pub enum Announcement {
 /// A code and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallError {
-    /// The code, for programs.
+    /// The code, for programs. An unknown code in a session counts as [`ErrorCode::SubagentFailed`].
+    #[serde(deserialize_with = "known_code")]
     pub code: ErrorCode,
     /// The message, for people.
     pub message: String,

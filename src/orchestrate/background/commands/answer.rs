@@ -230,7 +230,7 @@ pub(crate) async fn with_child_session(run: &RunRecord) -> RunRecord {
         }
     }
     if let Some(transcript) = run.transcript.clone().filter(|_| run.child_session_id.is_none()) {
-        run.child_session_id = blocking(move || session_id(&transcript).ok().flatten()).await;
+        run.child_session_id = blocking(move || session_id(&transcript)).await;
     }
     run
 }

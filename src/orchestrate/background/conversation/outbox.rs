@@ -1,6 +1,6 @@
 //! The deliveries on their way into an open conversation.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -24,8 +24,30 @@ struct State {
     offered: HashSet<String>,
     /// Since when the store has not said whether there are more.
     unanswered: Option<Instant>,
-    /// By the key of its run, the next delivery that a caller awaits instead of the listener.
-    reserved: HashMap<String, Option<Delivery>>,
+    /// The callers that await the end of a run instead of the listener, in order of arrival.
+    reserved: Vec<Reserved>,
+    last_number: u64,
+}
+
+/// A caller that awaits the end of a run.
+#[derive(Debug)]
+struct Reserved {
+    number: u64,
+    /// The id of the end.
+    end: String,
+    delivery: Option<Delivery>,
+    /// True if another caller has taken the delivery.
+    is_taken: bool,
+}
+
+/// The answer to a caller that has awaited the end of a run.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Awaited {
+    Delivery(Delivery),
+    /// Another caller has the delivery, or the next view of the conversation gets it.
+    Elsewhere,
+    /// There was no delivery.
+    Nothing,
 }
 
 /// The mark that there may be something to deliver.
@@ -71,7 +93,8 @@ impl Outbox {
     /// The deliveries that wait here, and for which no listener has been found yet.
     pub(crate) fn waiting(&self) -> Vec<Delivery> {
         let state = self.0.lock();
-        state.queue.iter().chain(state.reserved.values().flatten()).cloned().collect()
+        let reserved = state.reserved.iter().filter_map(|reserved| reserved.delivery.as_ref());
+        state.queue.iter().chain(reserved).cloned().collect()
     }
 
     /// Queues a claimed delivery. Returns it if the conversation is closed; another process must then deliver it.
@@ -92,23 +115,34 @@ impl Outbox {
         self.0.lock().queue.iter().any(is_question)
     }
 
-    /// Keeps the end of a run out of the queue.
-    pub(crate) fn reserve(&self, key: &str) {
-        self.0.lock().reserved.entry(key.to_owned()).or_default();
+    /// Keeps the delivery `end` out of the queue. Returns the number of the reservation.
+    pub(crate) fn reserve(&self, end: String) -> u64 {
+        let mut state = self.0.lock();
+        state.last_number += 1;
+        let number = state.last_number;
+        state.reserved.push(Reserved { number, end, delivery: None, is_taken: false });
+        number
     }
 
-    /// Hands out the reserved delivery of a run, if it has come.
-    pub(crate) fn take_reserved(&self, key: &str) -> Option<Delivery> {
+    /// Ends a reservation, and hands out its delivery if it has come.
+    pub(crate) fn take_reserved(&self, number: u64) -> Awaited {
         let mut state = self.0.lock();
-        let delivery = state.reserved.remove(key)??;
+        let Some(own) = state.end_reservation(number) else { return Awaited::Elsewhere };
+        let mut others = state.reserved.iter_mut().filter(|other| other.end == own.end);
+        let Some(delivery) = own.delivery else {
+            let is_elsewhere = own.is_taken || others.any(|other| other.delivery.is_some());
+            return if is_elsewhere { Awaited::Elsewhere } else { Awaited::Nothing };
+        };
+        others.for_each(|other| other.is_taken = true);
         state.offered.insert(delivery.id.clone());
-        Some(delivery)
+        Awaited::Delivery(delivery)
     }
 
-    /// Ends a reservation. A delivery that has come and was not taken is queued.
-    pub(crate) fn give_back(&self, key: &str) {
+    /// Ends a reservation. A delivery that has come and was not taken goes to the next caller, or is queued.
+    pub(crate) fn give_back(&self, number: u64) {
         let mut state = self.0.lock();
-        if let Some(delivery) = state.reserved.remove(key).flatten() {
+        let delivery = state.end_reservation(number).and_then(|own| own.delivery);
+        if let Some(delivery) = delivery.and_then(|delivery| state.unless_reserved(delivery)) {
             state.queue.push(delivery);
             state.expect();
         }
@@ -182,21 +216,26 @@ impl Outbox {
         let mut state = self.0.lock();
         state.is_closed = true;
         let State { queue, offered, reserved, .. } = &mut *state;
-        let reserved = reserved.drain().filter_map(|(_, delivery)| delivery);
+        let reserved = reserved.drain(..).filter_map(|reserved| reserved.delivery);
         queue.drain(..).chain(reserved).map(|delivery| delivery.id).chain(offered.drain()).collect()
     }
 }
 
 impl State {
-    /// Returns the delivery, or keeps it for the caller that awaits it.
+    /// Returns the delivery, or keeps it for the first caller that awaits it.
     fn unless_reserved(&mut self, delivery: Delivery) -> Option<Delivery> {
-        match self.reserved.get_mut(&delivery.key) {
-            Some(slot @ None) if !is_question(&delivery) => {
+        match self.reserved.iter_mut().find(|reserved| reserved.end == delivery.id) {
+            Some(Reserved { delivery: slot @ None, is_taken: false, .. }) => {
                 *slot = Some(delivery);
                 None
             }
             _ => Some(delivery),
         }
+    }
+
+    fn end_reservation(&mut self, number: u64) -> Option<Reserved> {
+        let at = self.reserved.iter().position(|reserved| reserved.number == number)?;
+        Some(self.reserved.remove(at))
     }
 
     fn expect(&mut self) {
@@ -288,34 +327,81 @@ mod tests {
     #[test]
     fn a_reserved_delivery_is_announced_only_if_it_is_not_taken() {
         let outbox = Outbox::default();
-        outbox.reserve("k");
+        let number = outbox.reserve("one".to_owned());
         assert!(outbox.enqueue(delivery("one")).is_none());
         assert!(outbox.pending().is_none());
-        assert_eq!(outbox.take_reserved("k").expect("the reserved delivery has arrived").id, "one");
+        assert_eq!(outbox.take_reserved(number), Awaited::Delivery(delivery("one")));
         assert_eq!(outbox.close(), ["one"], "a taken delivery without a confirmation is returned");
 
         let outbox = Outbox::default();
-        outbox.reserve("k");
+        let number = outbox.reserve("one".to_owned());
         assert!(
             outbox.hand_out(&mut vec![delivery("one"), delivery("two")], 8).expect("the outbox is open")[0]
                 .id
                 == "two"
         );
-        outbox.give_back("k");
+        outbox.give_back(number);
         assert!(outbox.pending().is_some());
         assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open")[0].id, "one");
-        assert!(outbox.take_reserved("k").is_none());
+        assert_eq!(outbox.take_reserved(number), Awaited::Elsewhere);
+    }
+
+    #[test]
+    fn the_first_of_two_callers_gets_an_end_and_the_other_one_learns_that() {
+        for takes_first in [true, false] {
+            let outbox = Outbox::default();
+            let [first, second] = [(); 2].map(|()| outbox.reserve("one".to_owned()));
+            assert!(outbox.enqueue(delivery("one")).is_none());
+            let taken = Awaited::Delivery(delivery("one"));
+            if takes_first {
+                assert_eq!(
+                    (outbox.take_reserved(first), outbox.take_reserved(second)),
+                    (taken, Awaited::Elsewhere)
+                );
+            } else {
+                assert_eq!(
+                    (outbox.take_reserved(second), outbox.take_reserved(first)),
+                    (Awaited::Elsewhere, taken)
+                );
+            }
+            assert!(outbox.pending().is_none());
+        }
+    }
+
+    #[test]
+    fn a_caller_that_stops_waiting_leaves_the_end_to_the_other_one() {
+        for has_come in [true, false] {
+            let outbox = Outbox::default();
+            let [first, second] = [(); 2].map(|()| outbox.reserve("one".to_owned()));
+            if has_come {
+                assert!(outbox.enqueue(delivery("one")).is_none());
+            }
+            outbox.give_back(first);
+            if !has_come {
+                assert!(outbox.enqueue(delivery("one")).is_none());
+            }
+            assert_eq!(outbox.take_reserved(second), Awaited::Delivery(delivery("one")));
+        }
+    }
+
+    #[test]
+    fn a_reservation_takes_only_the_end_that_it_names() {
+        let outbox = Outbox::default();
+        let number = outbox.reserve("k-1".to_owned());
+        assert!(outbox.enqueue(delivery("k-0")).is_none());
+        assert_eq!(outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open")[0].id, "k-0");
+        assert_eq!(outbox.take_reserved(number), Awaited::Nothing);
     }
 
     #[test]
     fn questions_are_handed_out_first_and_alone_and_are_never_a_reply() {
         let outbox = Outbox::default();
-        outbox.reserve("k");
+        let number = outbox.reserve("k-0".to_owned());
         for id in ["k-0-q1", "k-0"] {
             assert!(outbox.enqueue(delivery(id)).is_none());
         }
         assert!(outbox.has_question());
-        outbox.give_back("k");
+        outbox.give_back(number);
         let next = || {
             let out = outbox.hand_out(&mut Vec::new(), 8).expect("the outbox is open");
             out.into_iter().map(|delivery| delivery.id).collect::<Vec<_>>()

@@ -9,6 +9,8 @@ use tokio::time::sleep;
 use super::call::{Message, RunCall, SessionAnswer, SessionCall};
 use super::describe;
 use crate::orchestrate::background::actions;
+use crate::orchestrate::background::conversation::delivery_ids::end_id;
+use crate::orchestrate::background::conversation::outbox::Awaited;
 use crate::orchestrate::background::conversation::view::ConversationView;
 use crate::orchestrate::background::deliver::Reservation;
 use crate::orchestrate::background::find::{NamedBy, Target, find};
@@ -69,8 +71,11 @@ async fn send_message(
     cancel: &Cancel,
 ) -> SessionAnswer {
     let note = |done| if done == ActionOutcome::Answered { ANSWERED } else { ANNOUNCED };
+    // An ended run continues, so its next end is the reply.
+    let resumed = u32::from(!run.is_live());
+    let end = end_id(&RunRecord { times_resumed: run.times_resumed + resumed, ..run.clone() });
     // Before it is sent: the run may end at once.
-    let reply = (!wait.is_zero()).then(|| Reservation::new(view, &run.key));
+    let reply = (!wait.is_zero()).then(|| Reservation::new(view, end.clone()));
     let done = match actions::send(service, &run, &text, &view.scope, callbacks).await {
         Ok(done) => done,
         Err(why) => return SessionAnswer::refused(refused_report(&run, "sent a message", &why.to_string())),
@@ -83,8 +88,9 @@ async fn send_message(
     if run.is_foreground && run.is_live() {
         return accepted(WAITED_FOR);
     }
-    // A run of another process is announced as usual.
-    let Some((reply, live)) = reply.zip(service.registry.get(&run.key)) else { return accepted(note(done)) };
+    // A run of another process is announced as usual, and so is a later end.
+    let live = service.registry.get(&run.key).filter(|live| end_id(&live.record()) == end);
+    let Some((reply, live)) = reply.zip(live) else { return accepted(note(done)) };
     let hosted = [live];
     select! {
         () = service.registry.until_removed(&hosted) => {}
@@ -101,7 +107,11 @@ async fn send_message(
         }
     }
     let [live] = hosted;
-    let delivery = reply.take();
+    let delivery = match reply.take() {
+        Awaited::Delivery(delivery) => Some(delivery),
+        Awaited::Elsewhere => return accepted(ANNOUNCED),
+        Awaited::Nothing => None,
+    };
     let value = replied(&live.record(), delivery.as_ref());
     let delivery_ids = delivery.into_iter().map(|delivery| delivery.id).collect();
     SessionAnswer { delivery_ids, ..SessionAnswer::new(value, action_report(&live.record(), done)) }

@@ -9,15 +9,13 @@ use super::refusal::{detach_refusal, refusal};
 use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::orchestrate::model_override::{known_model, known_thinking, line};
 use crate::run::{
-    CallSettings, Cleanup, HostModel, RunId, RunOverrides, RunRecord, RunSpec, Timeout, find_agents,
-    is_allowed, starts_another_pi,
+    CallSettings, Cleanup, HostModel, RunId, RunOverrides, RunRecord, RunSpec, SHOWN_TASK_BYTES, Timeout,
+    find_agents, is_allowed, starts_another_pi,
 };
 use agents::config::{Config, OnExit};
 use sanitizer::Sanitizer;
 use sanitizer::figures::millis;
 
-/// The maximum number of bytes of a task that are stored.
-const TASK_BYTES: usize = 4 * 1024;
 /// Longest label, in characters.
 const LABEL_CHARS: usize = 80;
 /// The longest limit that can be requested; 0 is no limit.
@@ -98,7 +96,7 @@ pub(super) fn plan(
         session_file: request.context.host.session_file.clone(),
         label: request.label.as_ref().map(|label| short(&sanitizer, label)).filter(|label| !label.is_empty()),
         agent: agent.clone(),
-        task: sanitizer.clip(&request.task, TASK_BYTES).into_string(),
+        task: sanitizer.clip(&request.task, SHOWN_TASK_BYTES).into_string(),
         cwd: request.cwd.clone(),
         cleanup,
         timeout_ms: match timeout {
