@@ -358,14 +358,14 @@ describe("the card of an ended run", () => {
 		it(`tells ${label}`, () => assert.deepEqual(card.lines(), lines));
 	}
 
-	it("omits a time without room instead of cutting it", () => {
+	it("omits a time or a state without room instead of cutting it", () => {
 		const card = new Card({ agent: "implementer", task: "" });
 		card.finish(ended({ outcome: "hard_timeout", exitCode: 124, durationMs: 61_000 }));
 		const heads = [60, 40, 30, 12].map((width) => card.lines(width)[0]);
 		assert.deepEqual(heads, [
 			"✗ subagent implementer · 1m01s · timed out",
 			"✗ subagent implementer · timed out",
-			"✗ subagent implementer · time…",
+			"✗ subagent implementer",
 			"✗ subagent …",
 		]);
 	});

@@ -345,6 +345,8 @@ describe("keys with an effect", () => {
 			lines: Array.from({ length: 60 }, (_, index) => ({ name: `field ${index}`, text: "value" })),
 		});
 		await panel.press("i");
+		assert.match(panel.text, /^ Report of info\n[\s\S]*field 59/, "its answer is at its end");
+		await panel.press(KEYS.home);
 		assert.match(panel.text, /^ Report of info\n[^\n]*\n[^\n]*field 0/);
 		await panel.press(KEYS.pageDown);
 		assert.match(panel.text, /field 30/);

@@ -14,6 +14,8 @@ use pi_events::{DisplayItem, short_form};
 /// Columns of an agent's name at most, and the share of a narrow terminal that it may take.
 const AGENT_COLUMNS: usize = 16;
 const AGENT_SHARE: usize = 3;
+/// From this width on, half of a narrow terminal has room for a name and leaves room for a state.
+const AGENT_HALF_FROM: usize = 26;
 /// A time has fewer.
 const TIME_COLUMNS: usize = 8;
 /// A terminal narrower than this shows a state's word in the place of the time.
@@ -23,6 +25,8 @@ const TASK_FROM: usize = 90;
 const TASK_FROM_IF_REPEATED: usize = 44;
 const TASK_SHARE: usize = 4;
 const TASK_COLUMNS: usize = 32;
+/// The same in a terminal that has room for it.
+const WIDE_TASK_COLUMNS: usize = 60;
 /// The number of columns that the current activity gets before the figures of the run get any.
 const ACTIVITY_COLUMNS: usize = 24;
 /// The reason of a failure has precedence over figures.
@@ -117,7 +121,8 @@ impl<'a> TaskList<'a> {
         let agent = if agent.is_empty() { "…".to_owned() } else { agent };
         // A name that is still arriving must not move the cells below.
         let is_growing = index > 0 && index + 1 == self.views.len() && self.views[0].state == "planned";
-        let agent_columns = if is_growing { 1 } else { share(width, AGENT_SHARE, AGENT_COLUMNS) };
+        let agent_share = if width >= AGENT_HALF_FROM { 2 } else { AGENT_SHARE };
+        let agent_columns = if is_growing { 1 } else { share(width, agent_share, AGENT_COLUMNS) };
         let mut cells =
             vec![Cell { span: Span::new("accent", agent), max_columns: agent_columns, ..Cell::default() }];
         if width >= TIME_FROM {
@@ -126,7 +131,7 @@ impl<'a> TaskList<'a> {
         }
         if has_task && !has_work_below {
             let span = Span::new("muted", &self.names[index]);
-            let max_columns = share(width, TASK_SHARE, TASK_COLUMNS);
+            let max_columns = share(width, TASK_SHARE, WIDE_TASK_COLUMNS);
             cells.push(Cell { span, max_columns, ..Cell::default() });
         }
         let parts = self.parts(width, view, (!has_task).then_some(&self.names[index]), has_work_below);

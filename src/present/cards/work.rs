@@ -176,8 +176,10 @@ pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
 pub(super) fn figures(usage: &Usage, context: Option<ContextUse>, model: Option<&str>) -> Vec<Span> {
     let text = usage_text(usage);
     let model = model.filter(|model| !model.is_empty()).map(|model| quoted_if_unusual(model).into_owned());
-    let texts = [text.turns, text.tokens, text.cost, context.map(context_text), model];
-    texts.into_iter().flatten().map(|text| Span::new("dim", text)).collect()
+    let texts = [text.turns, text.tokens, text.cost, context.map(context_text)];
+    let texts = texts.into_iter().flatten().map(|text| Span::new("dim", text));
+    // A narrow terminal drops the provider before the name.
+    texts.chain(model.map(|model| Span::path("dim", &model))).collect()
 }
 
 /// Usages of several runs together.

@@ -3,7 +3,7 @@
 use super::foreign::{self, plain};
 use super::palette::{COLORS, Palette};
 use super::parts::{Part, fitted, joined, joined_width};
-use super::span::{Color, ELLIPSIS, Span, blanks, clip, clipped, fit_path, is_empty, wrap};
+use super::span::{Color, ELLIPSIS, Span, blanks, clip, clipped, cut, fit_path, is_empty, width, wrap};
 use super::width::width_of;
 use super::wrap::wrapped_ranges;
 
@@ -145,7 +145,7 @@ impl<'a> Page<'a> {
             }
         }
         for line in lines.into_iter().take(max_lines) {
-            self.push(&clip(joined(line), self.width));
+            self.push(&cut(joined(line), self.width));
         }
     }
 
@@ -294,7 +294,10 @@ impl<'a> Page<'a> {
     pub(crate) fn hint(&self, text: impl AsRef<str>) -> Vec<Span> {
         let mut spans = more_note(text);
         let key = self.expand_hint();
-        spans.extend((!key.text.is_empty()).then(|| key.with_text(format!(", {}", key.text))));
+        let key = Some(key).filter(|key| !key.text.is_empty());
+        let key = key.map(|key| key.with_text(format!(", {}", key.text)));
+        // The number that replaces the placeholder is not longer.
+        spans.extend(key.filter(|key| width(&spans) + width_of(&key.text) <= self.width));
         spans
     }
 

@@ -2,9 +2,11 @@
 
 use std::cmp::Reverse;
 
-use super::span::{MIN_COLUMNS, Span, cut, is_empty, width};
-use super::width::width_of;
+use super::span::{MIN_COLUMNS, Span, clip, cut, is_empty, width};
+use super::width::{slice, width_of};
 
+/// A part that is too long keeps its first words if they are at least this share of it.
+const MIN_SHARE: usize = 3;
 /// Stands between two parts.
 const SEPARATOR: &str = " · ";
 
@@ -13,7 +15,8 @@ const SEPARATOR: &str = " · ";
 pub(crate) struct Part {
     /// A part without text is left out with its separator.
     pub spans: Vec<Span>,
-    /// If the parts do not all fit, the part with the highest rank is dropped first. Rank 0 is never dropped.
+    /// If the parts do not all fit, the part with the highest rank is dropped first. Parts of rank 0 are shortened only if
+    /// they are too wide without the others, the last one first.
     pub rank: u32,
     /// The number of columns to which it may be cut before another part is dropped. With almost no columns left, it is
     /// dropped itself. One part of a line has this.
@@ -58,7 +61,7 @@ pub(super) fn joined_width(widths: &[usize]) -> usize {
     widths.iter().sum::<usize>() + shown.saturating_sub(1) * width_of(SEPARATOR)
 }
 
-/// Returns the parts that fit: one may be cut, others are dropped by rank. The rest can still be too wide together.
+/// Returns the parts that fit: one may be cut, others are dropped by rank. The first part can still be too wide.
 pub(super) fn fitted(parts: &[&Part], room: usize) -> Vec<Vec<Span>> {
     let mut drawn: Vec<Vec<Span>> = parts.iter().map(|part| part.spans.clone()).collect();
     let widths: Vec<usize> = drawn.iter().map(|spans| width(spans)).collect();
@@ -89,5 +92,26 @@ pub(super) fn fitted(parts: &[&Part], room: usize) -> Vec<Vec<Span>> {
         (None, [part]) => *part = cut(std::mem::take(part), room),
         (None, _) => {}
     }
+    shorten(&mut drawn, room);
     drawn
+}
+
+/// Shortens parts that are too wide together, from the last one on: to its whole words if these are a share of it worth
+/// reading, else it is dropped. The first part stays, and is cut where the line ends.
+fn shorten(drawn: &mut [Vec<Span>], room: usize) {
+    loop {
+        let widths: Vec<usize> = drawn.iter().map(|spans| width(spans)).collect();
+        let excess = joined_width(&widths).saturating_sub(room);
+        let mut shown = (0..drawn.len()).rev().filter(|&at| widths[at] > 0);
+        let (Some(last), Some(_)) = (shown.next(), shown.next()) else { return };
+        if excess == 0 {
+            return;
+        }
+        let text: String = drawn[last].iter().map(|span| span.text.as_str()).collect();
+        let kept = slice(&text, 0..widths[last].saturating_sub(excess + 1));
+        let words = kept.rfind(' ').map_or(0, |blank| width_of(kept[..blank].trim_end()));
+        let is_worth_it = words * MIN_SHARE >= widths[last];
+        drawn[last] =
+            if is_worth_it { clip(std::mem::take(&mut drawn[last]), words + 1) } else { Vec::new() };
+    }
 }

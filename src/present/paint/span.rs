@@ -8,6 +8,8 @@ use super::wrap::wrapped_ranges;
 pub type Color = &'static str;
 
 pub(super) const ELLIPSIS: &str = "…";
+/// A separator at the end of a line.
+const DANGLING: &str = " ·";
 /// The minimum width at which a cut text is still readable.
 pub(super) const MIN_COLUMNS: usize = 6;
 /// The minimum width of a path next to text that is too long.
@@ -144,7 +146,14 @@ pub(super) fn trim_end(mut spans: Vec<Span>) -> Vec<Span> {
 pub(super) fn wrap(spans: &[Span], columns: usize, lead: &[Span]) -> Vec<Vec<Span>> {
     let indent = width(lead);
     let text: String = spans.iter().map(|span| span.text.as_str()).collect();
-    let ranges = wrapped_ranges(&text, columns.saturating_sub(indent).max(1));
+    let mut ranges = wrapped_ranges(&text, columns.saturating_sub(indent).max(1));
+    // The end of a line separates as well.
+    let before_last = ranges.len().saturating_sub(1);
+    for range in &mut ranges[..before_last] {
+        if let Some(words) = text[range.clone()].strip_suffix(DANGLING) {
+            range.end = range.start + words.len();
+        }
+    }
     let line = |(index, (start, end)): (usize, (usize, usize))| {
         let mut line = if index == 0 { lead.to_vec() } else { vec![blanks(indent)] };
         let mut offset = 0;

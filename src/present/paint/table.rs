@@ -1,12 +1,15 @@
 //! Lines with common columns.
 
 use super::page::Page;
-use super::parts::Part;
+use super::parts::{Part, joined_width};
 use super::span::{MIN_COLUMNS, Span, blanks, cell, clip, distinguished, is_empty, trim_end, width};
 use super::width::{slice, width_of};
 
 /// The space between columns.
 const GAP: usize = 2;
+/// The width of the parts before columns at the end, unless a row needs more. In a very wide terminal those columns would
+/// otherwise be far away from the others.
+const PARTS_COLUMNS: usize = 72;
 
 /// The beginning that a text shares with others, and the end that tells them apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,12 +44,22 @@ pub(crate) struct TableRow {
 /// The widths of the columns.
 pub(crate) struct Widths {
     cells: Vec<usize>,
+    /// The widest parts of a row.
+    parts: usize,
     trailing: Vec<usize>,
 }
 
 impl Widths {
     pub(crate) fn of(rows: &[TableRow]) -> Self {
-        Self { cells: widest(rows, |row| &row.cells), trailing: widest(rows, |row| &row.trailing) }
+        let parts = |row: &TableRow| {
+            let widths: Vec<usize> = row.parts.iter().map(|part| width(&part.spans)).collect();
+            joined_width(&widths)
+        };
+        Self {
+            cells: widest(rows, |row| &row.cells),
+            parts: rows.iter().map(parts).max().unwrap_or_default(),
+            trailing: widest(rows, |row| &row.trailing),
+        }
     }
 }
 
@@ -77,6 +90,7 @@ impl Page<'_> {
         let columns = before.iter().chain(&after).map(|cell| width(cell) + GAP).sum::<usize>() + width(lead);
         let page = self.width();
         let room = page.saturating_sub(columns);
+        let room = if after.is_empty() { room } else { room.min(widths.parts.max(PARTS_COLUMNS)) };
         self.with_below(parts, room, |middle| {
             // The columns after the parts begin at the same position in each line.
             let middle = if after.is_empty() || room < MIN_COLUMNS { middle } else { cell(middle, room) };

@@ -4,6 +4,8 @@ use super::view::ShownRun;
 use crate::present::paint::{Cell, Color, Part, SharedPrefix, Span, TableRow, share, width_of};
 
 const NAME: Column = Column { max_columns: 28, share: Some(3), ..Column::NEW };
+/// A narrower page has no room for a readable activity, so that names get half of it.
+const ACTIVITY_FROM: usize = 38;
 const AGENT: Column = Column { max_columns: 14, from: 60, ..Column::NEW };
 const MODEL: Column = Column { max_columns: 20, from: 116, ..Column::NEW };
 /// `59m59s`.
@@ -28,7 +30,8 @@ impl Column {
 
     /// As wide as its longest text. `None` if the page is too narrow for it.
     fn cell(&self, width: usize, span: Span) -> Option<Cell> {
-        let max_columns = self.share.map_or(self.max_columns, |part| share(width, part, self.max_columns));
+        let share_of = |part| share(width, if width < ACTIVITY_FROM { 2 } else { part }, self.max_columns);
+        let max_columns = self.share.map_or(self.max_columns, share_of);
         let cell = Cell { span, max_columns, is_right: self.is_right, shared_prefix: None };
         (width >= self.from).then_some(cell)
     }
@@ -117,7 +120,7 @@ pub(super) fn activity(run: &ShownRun, note: &str, now_ms: i64) -> Part {
 
 /// Returns the part in the room that the columns leave, unless that is almost none.
 fn activity_part(spans: Vec<Span>) -> Part {
-    Part { min_columns: Some(0), ..Part::new(spans) }
+    Part { min_columns: Some(0), from: ACTIVITY_FROM, ..Part::new(spans) }
 }
 
 /// Returns the differences of names with the same beginning.
