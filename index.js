@@ -723,7 +723,14 @@ function messageOf({ deliveryIds, runs, questions }) {
 function resultOf2(run2) {
   const ok = run2.status === "success";
   const text2 = run2.result ?? run2.partial ?? "";
-  return { runId: run2.runId, run: run2, ok, text: text2, ...run2.error !== void 0 && { error: run2.error } };
+  return {
+    runId: run2.runId,
+    run: run2,
+    ok,
+    text: text2,
+    ...run2.structured !== void 0 && { data: run2.structured },
+    ...run2.error !== void 0 && { error: run2.error }
+  };
 }
 
 // api/text.ts

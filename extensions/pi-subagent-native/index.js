@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 41bdb4c9350ee218. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 a57144ce24c14c1a. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 41bdb4c9350ee218"}.`)) return void 0;
-  const [version] = "0.1.0 41bdb4c9350ee218".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 a57144ce24c14c1a"}.`)) return void 0;
+  const [version] = "0.1.0 a57144ce24c14c1a".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6440,11 +6440,14 @@ function deliveryEntries(entries) {
 // extension/background/registry.ts
 var COLLECTING_MS = 3e3;
 var NONE = [];
+var NOTHING_SETTLED = "{}";
 var Background = class {
   /** The addon's view of the open session. Absent while no session is open, or without the addon. */
   session;
   /** All live runs of the session, and the runs that have ended since it was opened, newest first. */
   runs = NONE;
+  /** What commands have done with the changes of runs, as `CallCard.settle` takes it. */
+  settled = NOTHING_SETTLED;
   undelivered = NONE;
   /** The run ends (`endOf`) whose results have been offered for delivery. */
   offered = /* @__PURE__ */ new Set();
@@ -6512,6 +6515,9 @@ var Background = class {
   }
   publish(runs) {
     this.runs = runs;
+    this.settled = JSON.stringify(
+      Object.fromEntries(runs.flatMap(({ runId, changesState }) => changesState ? [[runId, changesState]] : []))
+    );
     for (const listener of this.listeners) runGuarded("showing the background runs", () => listener(this.runs));
   }
 };
@@ -6649,6 +6655,7 @@ function questionLine({ sentence }, pen, hint = "") {
 // extension/ui/keys.ts
 var DEFAULTS = {
   ...TUI_KEYBINDINGS,
+  "app.interrupt": { defaultKeys: "escape" },
   "app.tools.expand": { defaultKeys: "ctrl+o" }
 };
 function keyText(binding, source = {}) {
@@ -6783,19 +6790,15 @@ var Pen = class _Pen extends Style {
     const lines = this.drawn((native, ...on2) => native.drawText(...on2, color, text));
     return lines ?? wrapTextWithAnsi(this.fg(color, plainText(text).trim()), Math.max(1, this.width));
   }
-  /** Calls the addon with the palette of the theme and the width. Returns `undefined` without the addon. */
-  measured(call) {
-    const { native } = loadAddon();
-    if (!native) return void 0;
-    this.palette ??= paletteOf(native, this, this.keys);
-    return call(native, this.palette, this.width);
-  }
   /**
-   * Returns the lines of a drawing of the addon, or `undefined` if there is no drawing. A line that pi finds too wide is
+   * Returns the lines of a drawing of the addon, or `undefined` if there is no drawing or no addon. A line that pi finds too wide is
    * cut, because pi would end.
    */
   drawn(draw) {
-    return this.measured(draw)?.map((line) => this.clip(line));
+    const { native } = loadAddon();
+    if (!native) return void 0;
+    this.palette ??= paletteOf(native, this, this.keys);
+    return draw(native, this.palette, this.width)?.map((line) => this.clip(line));
   }
 };
 var SAMPLE = "\xB7";
@@ -6840,7 +6843,9 @@ var QUESTIONS = 3;
 var INDENT = 2;
 var SECOND_MS = 1e3;
 var ticking = /* @__PURE__ */ new Set();
-function renderers(tool, asked = () => [], isUnderWay = () => true) {
+var ended = /* @__PURE__ */ new Map();
+function renderers(tool, sources = {}) {
+  const { asked = () => [], isUnderWay = () => true, backgroundKey = () => void 0, settled: settled2 = () => "{}" } = sources;
   return {
     /** Draws the upper part of the card: the agents and their tasks. */
     renderCall(args, theme, context) {
@@ -6856,7 +6861,8 @@ function renderers(tool, asked = () => [], isUnderWay = () => true) {
       const waiting = () => asked(context.toolCallId).slice(0, QUESTIONS);
       const questions = (pen) => waiting().map((question) => questionLine(question, pen));
       const plain = context.isError ? `\u2717 ${tool}` : tool;
-      const draw = (pen) => [...linesOf(card, "head", context, plain, pen), ...pen.indented(INDENT, questions)];
+      const head = (pen) => linesOf(card, "head", extentOf(context), plain, pen);
+      const draw = (pen) => [...head(pen), ...pen.indented(INDENT, questions)];
       const stamp = () => {
         begin();
         return `${card?.isRunning} ${shownSecond(context)} ${waiting().map(({ id }) => id)}`;
@@ -6871,15 +6877,17 @@ function renderers(tool, asked = () => [], isUnderWay = () => true) {
       const { ranInProcess, isHeadEarly } = context.state;
       const lacksOutcome = !context.isPartial && !ranInProcess && isHeadEarly === true;
       const draw = (pen) => {
-        const outcome = lacksOutcome && card ? linesOf(card, "head", context, "", pen).slice(0, 1) : [];
-        return [...outcome, ...linesOf(card, "body", context, text, pen)];
+        if (card && !context.isPartial) settleCard(card, settled2(), context.state);
+        const extent = extentOf(context, backgroundKey());
+        const outcome = lacksOutcome && card ? linesOf(card, "head", extent, "", pen).slice(0, 1) : [];
+        return [...outcome, ...linesOf(card, "body", extent, text, pen)];
       };
-      return component(theme, draw, () => shownSecond(context), context);
+      if (card && !context.isPartial) ended.set(context.state, () => context.invalidate());
+      return component(theme, draw, () => `${shownSecond(context)} ${settled2()}`, context);
     }
   };
 }
-function linesOf(card, part, context, text, pen) {
-  const extent = extentOf(context);
+function linesOf(card, part, extent, text, pen) {
   const lines = card && pen.drawn((_native, ...on2) => card[part](...on2, extent));
   return lines ?? pen.indented(INDENT, (inner) => inner.paragraph(text, "toolOutput"));
 }
@@ -6902,9 +6910,18 @@ function updateCard(card, details, text, context) {
   }
   state.details = details;
 }
-function extentOf({ expanded }) {
+function settleCard(card, settled2, state) {
+  if (state.settled !== settled2) card.settle(settled2);
+  state.settled = settled2;
+}
+function redrawEnded() {
+  for (const redraw of [...ended.values()]) runGuarded("redrawing a card", redraw);
+}
+function extentOf(context, backgroundKey) {
   const { rows } = process.stdout;
-  return { isExpanded: expanded, nowMs: Date.now(), ...rows !== void 0 && { rows } };
+  const stopKey = keyText("app.interrupt", context).replace(/^escape\b/, "esc");
+  const keys = { stopKey, ...backgroundKey && { backgroundKey: keyName(backgroundKey) } };
+  return { isExpanded: context.expanded, nowMs: Date.now(), ...keys, ...rows !== void 0 && { rows } };
 }
 function shownSecond(context) {
   const state = context.state;
@@ -6927,9 +6944,10 @@ function stopClock(state) {
 }
 function stopClocks() {
   for (const state of ticking) stopClock(state);
+  ended.clear();
 }
 var LABEL = "[subagents]";
-function registerAnnouncementRenderer(pi) {
+function registerAnnouncementRenderer(pi, settled2) {
   const { native } = loadAddon();
   if (!native) return;
   pi.registerMessageRenderer(native.ANNOUNCEMENT, (message, options, theme) => {
@@ -6937,14 +6955,14 @@ function registerAnnouncementRenderer(pi) {
     const box = new Box(options.outputPad ?? 1, 1, (text) => style.bg("customMessageBg", text));
     box.addChild(new Text(style.fg("customMessageLabel", style.bold(LABEL)), 0, 0));
     box.addChild(new Spacer(1));
-    const draw = (pen) => announcementLines(message, options.expanded, pen);
-    box.addChild(component(theme, draw, void 0, options));
+    const draw = (pen) => announcementLines(message, options.expanded, pen, settled2());
+    box.addChild(component(theme, draw, settled2, options));
     return box;
   });
 }
-function announcementLines(message, isExpanded, pen) {
+function announcementLines(message, isExpanded, pen, settled2) {
   const details = asJson(message.details);
-  const lines = pen.drawn((native, ...on2) => native.drawAnnouncement(...on2, details, isExpanded));
+  const lines = pen.drawn((native, ...on2) => native.drawAnnouncement(...on2, details, isExpanded, settled2));
   return lines ?? pen.paragraph(contentText(message), "customMessageText");
 }
 
@@ -7232,10 +7250,10 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
     else if (step === "answer") answer2?.(text);
     else if (step === "type") type(text);
     else if (step === "command") reply(id, async () => await session2.command(text, callbacks));
-    else if (step === "runs") reply(id, async () => await session2.runs(isAll));
+    else if (step === "runs") reply(id, async () => await (isAll ? session2.runs(true) : session2.projectRuns()));
     else {
       const rested = () => {
-        state.rested(text);
+        state.rested(id);
         perform();
       };
       const read = async () => await session2.transcript(text, { entries, tools });
@@ -7412,7 +7430,7 @@ function questionOverlay(options) {
       const key = keyOf(data);
       if (input && !(key && FOR_INPUT.includes(key))) input.handleInput(data);
       else if (key === "confirm") confirm();
-      else if (key === "cancel") done(choices[0]?.answer ?? {});
+      else if (key === "cancel") done(asked.method === "consent" ? {} : choices[0]?.answer ?? {});
       else if (key) screen2.press(key);
     },
     invalidate() {
@@ -7614,7 +7632,7 @@ function registerCommands(pi, session2) {
       if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
       if (opened) return;
       const report = await answerOf(pi, context, session2, line || WITHOUT_PANEL);
-      deliver(pi, context, report);
+      if (context.mode !== "tui" || !report.isOnCard) deliver(pi, context, report);
       if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, answer2, report.watch);
       if (!context.hasUI) await drain(context);
     }
@@ -7666,7 +7684,7 @@ function registerRestarts(pi, session2) {
       const keys = offered;
       offered = [];
       if (keys.length > 0) await resume(keys, context);
-      else context.ui.notify("There is no interrupted run to resume", "info");
+      else context.ui.notify("No interrupted run was offered. `/subagents resume` continues an ended run", "info");
     }
   });
   return ({ mode, keys }, context) => {
@@ -7877,7 +7895,10 @@ async function show({ ui }, asked, signal) {
   const { method, heading, title, message = "", options = [], placeholder, prefill, endsAt } = asked;
   const timeout = Math.max(1, Math.round(endsAt - performance.now()));
   const text = `${heading}: ${title}`;
-  if (method === "consent") return { confirmed: await ui.confirm(title, message, { signal }) };
+  if (method === "consent") {
+    const confirmed = await ui.confirm(title, message, { signal });
+    return signal.aborted ? {} : { confirmed };
+  }
   if (method === "confirm") return { confirmed: await ui.confirm(text, message, { signal, timeout }) };
   const answers = {
     select: () => ui.select(text, options, { signal, timeout }),
@@ -7898,6 +7919,7 @@ function modeOf(name) {
 function ownTools(pi, questions, background) {
   const failed = /* @__PURE__ */ new Set();
   const underWay = /* @__PURE__ */ new Set();
+  let backgroundKey;
   function runOf(name) {
     const mode = modeOf(name);
     if (mode) return (call) => runToEnd(mode, call);
@@ -7913,11 +7935,12 @@ function ownTools(pi, questions, background) {
         const run = runOf(name);
         const mode = modeOf(name);
         if (!run) continue;
-        const drawn = renderers(
-          name,
-          (callId) => questions.list(callId),
-          (callId) => underWay.has(callId)
-        );
+        const drawn = renderers(name, {
+          asked: (callId) => questions.list(callId),
+          isUnderWay: (callId) => underWay.has(callId),
+          backgroundKey: () => backgroundKey,
+          settled: () => background.settled
+        });
         pi.registerTool({
           ...{ ...surface, ...drawn },
           prepareArguments: (args) => prepared(name, args),
@@ -7943,6 +7966,10 @@ function ownTools(pi, questions, background) {
           }
         });
       }
+    },
+    /** Cards name this key from now on. */
+    nameBackgroundKey(key) {
+      backgroundKey = key;
     },
     /** Returns true if the call with this id failed, and forgets it. */
     takeFailed: (callId) => failed.delete(callId)
@@ -8169,7 +8196,13 @@ function start(pi) {
   let sessionChanges = 0;
   const remembered2 = rememberedTools();
   tools.register(remembered2);
-  if (remembered2.length > 0) registerAnnouncementRenderer(pi);
+  const settled2 = () => background.settled;
+  if (remembered2.length > 0) registerAnnouncementRenderer(pi, settled2);
+  let shownSettled = settled2();
+  background.subscribe(() => {
+    if (shownSettled !== settled2()) redrawEnded();
+    shownSettled = settled2();
+  });
   const drain = async (context) => await deliveries?.drain(() => context.waitForIdle());
   const session2 = { background, questions, drain };
   registerCommands(pi, session2);
@@ -8183,6 +8216,7 @@ function start(pi) {
   function handleEvent(event, context) {
     runGuarded("handling an event of background runs", () => {
       if (event.notices) notices.announce(event.notices, context);
+      if (event.waiting && context.hasUI) context.ui.notify(event.waiting, "info");
       for (const { event: name, run } of event.runEvents ?? []) notify(name, run);
     });
     if (event.deliveries) deliveries?.add(event.deliveries);
@@ -8237,7 +8271,7 @@ function start(pi) {
     ]);
     surfaces = await describeTools(pi, context);
     if (thisSession !== sessionChanges) return;
-    registerAnnouncementRenderer(pi);
+    registerAnnouncementRenderer(pi, settled2);
     if (surfaces.register) tools.register(surfaces.tools);
     else if (remembered2.length > 0) {
       const off = new Set(remembered2.map(({ name }) => name));
@@ -8245,7 +8279,10 @@ function start(pi) {
     }
     const stale = staleNotice();
     notices.announce(stale ? [...surfaces.notices, stale] : surfaces.notices, context);
-    if (surfaces.backgroundKey) registerBackgroundKey(pi, session2, surfaces.backgroundKey);
+    if (surfaces.backgroundKey) {
+      registerBackgroundKey(pi, session2, surfaces.backgroundKey);
+      tools.nameBackgroundKey(surfaces.backgroundKey);
+    }
     await finding;
     if (thisSession !== sessionChanges) return;
     notifyTakenNames(context);
@@ -8277,8 +8314,8 @@ function start(pi) {
     const isQuit = reason === "quit" || reason === void 0;
     if (reason !== "reload") {
       const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
-      const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
-      if (ended && context.mode === "tui") printAtExit(ended);
+      const [, ended2] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
+      if (ended2 && context.mode === "tui") printAtExit(ended2);
     }
     await endArriving();
   });
