@@ -227,7 +227,7 @@ async fn no_other_question_of_the_child_reaches_the_model_and_no_message_answers
     assert_eq!((question.question.title.as_str(), question.is_for_conversation), ("Which colour?", false));
     let asks = || scene.service.runs(Some(SESSION.into()));
     assert_eq!(asks().await[0].progress.pending_question.as_deref(), Some("Which colour?"));
-    let list = format!("{:?}", list_report(&asks().await, 0, false, &Clock::fixed(0, 0)));
+    let list = format!("{:?}", list_report(&asks().await, 0, Some(""), &Clock::fixed(0, 0)));
     assert!(list.contains("asking") && list.contains("Which colour?"), "{list}");
 
     let sent = scene.send(&view, json!({ "sessionKey": key, "message": "green" })).await;

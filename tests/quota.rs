@@ -122,7 +122,7 @@ impl Scene {
 
     /// Returns the answer of `/subagents list`.
     async fn list(&self) -> String {
-        list_report(&self.runs().await, 0, false, &Clock::fixed(0, 0)).plain()
+        list_report(&self.runs().await, 0, Some(SESSION), &Clock::fixed(0, 0)).plain()
     }
 
     fn restore_quota(&self) {

@@ -240,8 +240,12 @@ async fn stop_last_stops_the_newest_active_run() {
     };
     let target = commands::Target::new("last");
     let runs = [ended, older];
-    let of = |live| commands::resolve(&target, &runs, &[], live).expect("the run is found").run_id.clone();
-    assert_eq!([of(true), of(false)], [runs[1].run_id.clone(), runs[0].run_id.clone()]);
+    let of =
+        |wanted| commands::resolve(&target, &runs, &[], wanted).expect("the run is found").run_id.clone();
+    assert_eq!(
+        [of(commands::Wanted::Live), of(commands::Wanted::Any)],
+        [runs[1].run_id.clone(), runs[0].run_id.clone()]
+    );
     let stopped = scene.tool("sessions_stop", json!({ "sessionKey": key })).await;
     assert_eq!(stopped.value["status"], "stopped");
 }
@@ -287,7 +291,7 @@ async fn an_empty_name_matches_no_run() {
         assert!(!matches!(continued, Receipt::Accepted { .. }), "{name:?}: {continued:?}");
         let target = commands::Target::new(name);
         let runs = service.runs(Some(SESSION.into())).await;
-        assert!(commands::resolve(&target, &runs, &[], true).is_err(), "{name:?}");
+        assert!(commands::resolve(&target, &runs, &[], commands::Wanted::Live).is_err(), "{name:?}");
     }
     let list = scene.tool("sessions_list", json!({})).await;
     let states = texts(&list.value, "sessions", "state");

@@ -538,7 +538,8 @@ export interface RunRecord {
   isForeground: boolean
   /**
    * The state of its changes, once it has ended: `unapplied`: on a branch or in a patch, `half_applied`: an apply was
-   * interrupted, `applied_only`: applied, and the branch was discarded, `in_place`: in the user's tree. Absent if it has none.
+   * interrupted, `applied_only`: applied, and the branch was discarded, `in_place`: in the user's tree. Absent if it
+   * has none.
    */
   changesState?: "unapplied" | "half_applied" | "applied" | "applied_only" | "in_place" | "undone" | "discarded"
 }

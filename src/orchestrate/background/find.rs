@@ -104,7 +104,7 @@ pub(super) async fn find(
     let listed = view.listed();
     let known = service.runs_of_person(view).await;
     let own: Vec<_> = known.iter().filter(|run| run.session == view.session()).cloned().collect();
-    let has_meant = wanted == Wanted::Any || own.iter().any(|run| wanted.is(run));
+    let has_meant = own.iter().any(|run| wanted.is(run)) || !known.iter().any(|run| wanted.is(run));
     // Numbers count the whole list. All other names mean the conversation's own runs first.
     if !own.is_empty()
         && target.number().is_none()

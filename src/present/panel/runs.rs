@@ -30,6 +30,8 @@ pub(super) struct Runs {
     ends: Vec<(String, u32)>,
     read_ms: Option<i64>,
     is_reading: bool,
+    /// True if the store was read after the last event.
+    is_stored_newer: bool,
     /// True if another read was requested during the current one.
     is_wanted: bool,
 }
@@ -47,6 +49,7 @@ impl Runs {
     /// Takes the session's runs.
     pub(super) fn set_own(&mut self, runs: &str, unread: Vec<String>) {
         (self.own, self.unread) = (read_runs(runs), unread);
+        self.is_stored_newer = false;
         self.join();
     }
 
@@ -58,6 +61,7 @@ impl Runs {
             Ok(_) if is_all != self.is_all => return,
             Ok(runs) => {
                 self.stored = read_runs(runs);
+                self.is_stored_newer = true;
                 self.is_complete = true;
                 self.problem = None;
             }
@@ -70,7 +74,7 @@ impl Runs {
     /// Joins the events with the stored runs. If a run has just ended, requests its result from the store.
     fn join(&mut self) {
         let stored = |run: &ShownRun| self.stored.iter().find(|stored| stored.key == run.key);
-        let own = self.own.iter().map(|run| completed(run, stored(run)));
+        let own = self.own.iter().map(|run| completed(run, stored(run), self.is_stored_newer));
         let others: Vec<_> = self.stored.iter().filter(|run| !self.is_own(&run.key)).cloned().collect();
         let named = others.iter().filter(|_| !self.is_all);
         self.others = named.map(|run| run.key.clone()).collect();
@@ -118,7 +122,9 @@ impl Runs {
 }
 
 /// Adds the long texts of the stored run, which events leave out.
-fn completed(own: &ShownRun, stored: Option<&ShownRun>) -> ShownRun {
+///
+/// `is_newer`: the store was read after the event. A command may have moved the run's changes in between.
+fn completed(own: &ShownRun, stored: Option<&ShownRun>, is_newer: bool) -> ShownRun {
     let mut run = own.clone();
     if let Some(stored) = stored.filter(|stored| stored.is_live() == own.is_live()) {
         let RunRecord { task, result, partial, artifacts, .. } = &**stored;
@@ -126,8 +132,30 @@ fn completed(own: &ShownRun, stored: Option<&ShownRun>) -> ShownRun {
         run.0.result = result.clone().or(run.0.result);
         run.0.artifacts = artifacts.clone().or(run.0.artifacts);
         run.0.partial = partial.clone().or(run.0.partial);
-        // A command may have moved its changes since the event.
-        run.0.changes_state = stored.changes_state.or(run.0.changes_state);
+        if is_newer {
+            run.0.changes_state = stored.changes_state;
+        }
     }
     run
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use worktree::ChangesState;
+
+    #[test]
+    fn the_newer_of_event_and_store_has_the_state_of_the_changes() {
+        let json = |state: Option<ChangesState>| {
+            let run = RunRecord { key: "k".to_owned(), changes_state: state, ..RunRecord::default() };
+            serde_json::to_string(&[run]).expect("the run is serialized")
+        };
+        let mut runs = Runs::default();
+        let state = |runs: &Runs| runs.run("k").and_then(|run| run.changes_state);
+        runs.set_own(&json(Some(ChangesState::Unapplied)), Vec::new());
+        runs.take_stored(Ok(&json(Some(ChangesState::Applied))), false, 0);
+        assert_eq!(state(&runs), Some(ChangesState::Applied), "a command has applied them since the event");
+        runs.set_own(&json(None), Vec::new());
+        assert_eq!(state(&runs), None, "the run was resumed since the store was read");
+    }
 }

@@ -95,7 +95,11 @@ impl ConversationView {
     #[must_use]
     pub fn named_runs(&self) -> Vec<RunRecord> {
         let mut runs = self.runs();
-        runs.extend(self.others.lock().iter().cloned());
+        let others = self.others.lock().clone();
+        // This conversation may have taken one of them over since.
+        let is_new = |run: &RunRecord| runs.iter().all(|known| known.key != run.key);
+        let others: Vec<_> = others.into_iter().filter(is_new).collect();
+        runs.extend(others);
         sort_newest_first(&mut runs);
         runs
     }
