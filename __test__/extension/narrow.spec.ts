@@ -10,7 +10,7 @@ import type { Widget } from "../../extension/host/pi.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { showWidget } from "../../extension/ui/widget.ts";
-import type { DisplayItem, RunDetails, SingleResult, TaskProgress } from "../../index.js";
+import type { DisplayItem, RunDetails, SingleResult, TaskProgress } from "../../native.js";
 import { aRun, BackgroundDouble, endedRun } from "./background-double.ts";
 import { Card } from "./drawn-card.ts";
 import { PanelDouble, settle } from "./drawn-panel.ts";

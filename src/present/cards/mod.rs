@@ -206,7 +206,7 @@ mod tests {
         call.start(0);
         let tasks = tasks.join(",");
         call.update(&format!(r#"{{"mode":"parallel","results":[],"tasks":[{tasks}]}}"#), "", 0);
-        let body = body(&call, &Extent { is_expanded: true, rows: Some(20), now_ms: 0 });
+        let body = body(&call, &Extent { is_expanded: true, rows: Some(20), ..Extent::default() });
         assert_eq!(body.iter().filter(|line| line.contains("note ")).count(), 8, "{body:#?}");
     }
 
