@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
+use super::facts::{Caveat, RunArtifacts, Settled};
 use super::progress::Resources;
 use super::progress::RetryNotice;
-use super::result::{Caveat, RunArtifacts, Settled};
 use super::state::{RunOutcome, RunState};
 use pi_events::{ContextUse, Usage, run_usage};
 use sanitizer::text_enum;
@@ -201,8 +201,9 @@ pub struct RunRecord {
     pub transcript: Option<PathBuf>,
     /// The id of the child's own session.
     pub child_session_id: Option<String>,
-    /// The artifacts of its work.
-    pub artifacts: Option<RunArtifacts>,
+    /// The artifacts of its work, and of the other steps of its chain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<RunArtifacts>,
     /// What the last command about its changes has done.
     pub settled: Option<Settled>,
     /// The child's announced words, at most 16 KiB.

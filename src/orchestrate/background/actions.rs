@@ -398,7 +398,7 @@ fn resumed(run: &RunRecord) -> RunRecord {
         partial: None,
         notes: Vec::new(),
         caveats: Vec::new(),
-        artifacts: None,
+        artifacts: Vec::new(),
         settled: None,
         is_detached: false,
         spent_before: run.progress.usage.clone(),

@@ -120,7 +120,7 @@ fn completed(own: &ShownRun, stored: Option<&ShownRun>) -> ShownRun {
         let RunRecord { task, result, partial, artifacts, .. } = &**stored;
         run.0.task.clone_from(task);
         run.0.result = result.clone().or(run.0.result);
-        run.0.artifacts = artifacts.clone().or(run.0.artifacts);
+        run.0.artifacts.clone_from(artifacts);
         run.0.partial = partial.clone().or(run.0.partial);
     }
     run

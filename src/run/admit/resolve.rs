@@ -11,10 +11,11 @@ use super::remote_limits::{RemoteLimit, remote_limit};
 use super::values::{AgentValues, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
 use crate::run::context::{HostContext, HostTool, SessionKey};
+use crate::run::facts::Caveat;
 use crate::run::launcher::{Launcher, LauncherError, launcher_of, selected};
 use crate::run::protocol::{ChildProtocol, protocol_of};
+use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::result::builder::Withheld;
-use crate::run::result::{ANNOUNCE_SKIP, Caveat};
 use crate::run::sandbox::hidden::{hides, hides_extensions};
 use crate::run::sandbox::{
     HostCapabilities, SandboxPlan, SandboxUnavailable, ScopeError, WardenUnknown, WriteScope, may_write,

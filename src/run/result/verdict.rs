@@ -3,7 +3,8 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use super::tool_result::{CheckReport, ErrorCode, IsolationReport, TimeoutReason};
+use super::tool_result::{ErrorCode, TimeoutReason};
+use crate::run::facts::{CheckReport, IsolationReport};
 use crate::run::launcher::RemoteEnd;
 use crate::run::state::RunOutcome;
 use agents::SUBMIT;
