@@ -640,7 +640,9 @@ async fn a_check_that_failed_is_announced_with_the_end_of_its_output() {
         let run = &message.runs[0];
         assert_eq!((run.outcome, run.error.as_deref()), (Some(RunOutcome::Failed), Some(error)));
         let partial = run.partial.as_deref().expect("the run has a partial answer");
-        assert!(partial.len() <= 4096 && partial.contains("\none is missing\n"), "{partial}");
+        assert!(partial.len() <= 4096 && !partial.contains("one is missing"), "{partial}");
+        let check = run.artifacts.first().and_then(|artifacts| artifacts.check.as_ref());
+        assert_eq!(check.map(|check| check.output.trim()), Some("one is missing"));
         close_conversation(&scene.service, &conversation.view).await;
     }
 }
@@ -681,7 +683,13 @@ async fn the_artifacts_of_a_run_are_reported_regardless_of_its_announcement() {
         assert!(!of_child.contains(&branch) && !of_child.contains(flagged), "{ends}: {text}");
         let kept = &message.runs[0];
         let shown = kept.result.as_ref().or(kept.partial.as_ref()).expect("the run has a text");
-        assert!(shown.contains(&branch), "{ends}: {shown}");
+        assert!(!shown.contains(&branch), "only the child's words are its result: {shown}");
+        let artifacts = kept.artifacts.first().expect("the run has artifacts");
+        let branch = artifacts.isolation.as_ref().and_then(|isolation| isolation.branch.clone());
+        assert_eq!(
+            (branch, &artifacts.flagged),
+            (Some(format!("subagent/{}", run.run_id)), &vec![".envrc".into()])
+        );
         close_conversation(&scene.service, &conversation.view).await;
     }
 }

@@ -21,7 +21,7 @@ const LAYERS: [&[&str]; 6] = [
 ];
 /// The floors of `run`, the lowest first. Rooms of one floor do not use each other, except on the ground.
 const FLOORS: [&[&str]; 9] = [
-    &["background", "blocking", "budget", "callbacks", "context", "progress", "spec", "state"],
+    &["background", "blocking", "budget", "callbacks", "context", "facts", "progress", "spec", "state"],
     &["pi", "protocol"],
     &["launcher"],
     &["sandbox"],

@@ -179,7 +179,7 @@ fn bare_single() -> SingleResult {
 fn a_result_has_the_declared_fields() {
     let with_id = SingleResult { run_id: text(), ..single() };
     compare("SingleResult", &with_id, &bare_single());
-    let artifacts = RunArtifacts::of(&single()).expect("the result has artifacts");
+    let artifacts = RunArtifacts::of(&with_id).expect("the result has artifacts");
     compare("RunArtifacts", &artifacts, &RunArtifacts::default());
     compare("SandboxReport", &sandbox(), &SandboxReport { reason: None, ..sandbox() });
     compare("CheckReport", &check(), &check());
@@ -286,7 +286,7 @@ fn record() -> RunRecord {
         partial: text(),
         notes: texts(),
         tools: texts(),
-        artifacts: RunArtifacts::of(&single()),
+        artifacts: RunArtifacts::of(&single()).into_iter().collect(),
         caveats: vec![Caveat::Refused],
         sandbox: text(),
         supervision: text(),

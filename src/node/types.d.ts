@@ -389,6 +389,8 @@ export interface ContextUse {
 
 /** The artifacts of a run, which are facts next to the child's words. The fields are those of `SingleResult`. */
 export interface RunArtifacts {
+  /** The id by which commands find them, if it is not that of the record: each step of a chain has its own. */
+  runId?: string
   /** The result of the check of its work. */
   check?: CheckReport
   /** The files that it changed. */
@@ -486,7 +488,7 @@ export interface RunRecord {
   /** The id of the child's session. */
   childSessionId?: string
   /** The artifacts of its work. Absent without any, and in events. */
-  artifacts?: RunArtifacts
+  artifacts?: Array<RunArtifacts>
   /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial`, `structured` and `notes`. */
   result?: string
   /** The beginning of an answer that was cut off; at most 4 KiB. */

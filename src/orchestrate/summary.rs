@@ -127,7 +127,13 @@ pub(super) fn end_of_chain(id: &str, results: &[ToolResult], limits: TruncateLim
         end.text = format!("{}\n\n{artifacts}", end.text);
     }
     let others = results.iter().enumerate().filter(|(step, _)| *step != index);
-    end.details.results.extend(others.flat_map(|(_, result)| result.details.results.iter().cloned()));
+    // Commands find the artifacts of a step by its own id.
+    let named = |result: &ToolResult| {
+        let id = result.details.run_id.clone();
+        let results = result.details.results.clone().into_iter();
+        results.map(move |single| SingleResult { run_id: single.run_id.or_else(|| id.clone()), ..single })
+    };
+    end.details.results.extend(others.flat_map(|(_, result)| named(result)));
     end
 }
 

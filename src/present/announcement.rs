@@ -254,7 +254,8 @@ pub(super) struct AnnouncedRun {
     pub notes: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
-    pub artifacts: Option<RunArtifacts>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<RunArtifacts>,
 }
 
 impl AnnouncedRun {

@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use serde_with_macros::skip_serializing_none;
 
+use super::facts::{Caveat, RunArtifacts, Settled, StoredChanges};
 use super::progress::Resources;
 use super::progress::RetryNotice;
-use super::result::{Caveat, RunArtifacts, Settled};
 use super::state::{RunOutcome, RunState};
 use pi_events::{ContextUse, Usage, run_usage};
 use sanitizer::text_enum;
@@ -44,32 +44,6 @@ impl BackgroundStatus {
             // A run in the background has not ended; none is stored with this outcome.
             RunOutcome::Interrupted | RunOutcome::Background => Self::Unknown,
         }
-    }
-}
-
-text_enum! {
-    /// The stored changes of a run, or the reason why none are stored.
-    pub enum StoredChanges {
-        /// Its agent is readonly.
-        Readonly = "readonly",
-        /// `allowWrite` was off.
-        WriteOff = "write_off",
-        /// Its agent has only tools that read.
-        OnlyReads = "only_reads",
-        /// It changed no file.
-        Nothing = "nothing",
-        /// A snapshot has them.
-        Snapshot = "snapshot",
-        /// A branch has them.
-        Branch = "branch",
-        /// They could not be imported from its private tree.
-        NotImported = "not_imported",
-        /// No snapshot of its tree could be taken.
-        NotRecorded = "not_recorded",
-        /// Its tree is in no git repository.
-        NoGit = "no_git",
-        /// They are files of another machine.
-        Remote = "remote",
     }
 }
 
@@ -231,8 +205,9 @@ pub struct RunRecord {
     pub transcript: Option<PathBuf>,
     /// The id of the child's own session.
     pub child_session_id: Option<String>,
-    /// The artifacts of its work.
-    pub artifacts: Option<RunArtifacts>,
+    /// The artifacts of its work, and of the other steps of its chain.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub artifacts: Vec<RunArtifacts>,
     /// The child's announced words, at most 16 KiB.
     pub result: Option<String>,
     /// The unfinished answer of a run that did not complete, at most 4 KiB.

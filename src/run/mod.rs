@@ -24,6 +24,7 @@
 //! | `budget` | the bounds on its spending, and their enforcement |
 //! | `spec`, `context` | the request of a caller, and the facts about the host |
 //! | `state`, `progress`, `callbacks` | the progress for the caller, and its answers |
+//! | `facts` | the facts about a run that the host knows itself |
 //! | `background` | the record of a run that outlives its call |
 //! | `blocking` | the threads for blocking work, apart from the threads that serve children |
 
@@ -34,6 +35,7 @@ mod budget;
 mod callbacks;
 mod context;
 mod drive;
+mod facts;
 mod launch;
 mod launcher;
 mod outcome;
@@ -55,7 +57,7 @@ pub(crate) use admit::{
     SHOWN_TASK_BYTES, ask_again, cannot_continue, default_agent, fetched_programs, find_permission_hooks,
     is_allowed, missing_programs, remembered_model, starts_another_pi,
 };
-pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord, StoredChanges};
+pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, Used, account_of, store_of};
 pub use callbacks::{
@@ -64,6 +66,7 @@ pub use callbacks::{
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool, NameKind, SessionKey, TakenName};
 pub(crate) use drive::Throttle;
 pub use drive::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
+pub use facts::{Caveat, CheckReport, IsolationReport, RunArtifacts, Settled, StoredChanges};
 pub use launch::{Booted, Memory, SpareRequest};
 pub(crate) use launch::{GUARD, sweep_leftovers};
 pub use launcher::LauncherError;
@@ -79,8 +82,8 @@ pub(crate) use result::artifacts::{
     MAX_CHANGES, MAX_FLAGGED, changes_summary, files_summary, must_be_delivered,
 };
 pub use result::{
-    Announcement, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, RunArtifacts, RunDetails,
-    SandboxReport, Settled, SingleResult, TimeoutReason, ToolResult,
+    Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
+    ToolResult,
 };
 pub(crate) use sandbox::{EnforcedSandbox, WriteScope};
 pub use sandbox::{HostCapabilities, SandboxUnavailable, ScopeError, WardenUnknown};

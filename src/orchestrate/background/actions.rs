@@ -428,7 +428,7 @@ fn resumed(run: &RunRecord) -> RunRecord {
         structured: None,
         notes: Vec::new(),
         caveats: Vec::new(),
-        artifacts: None,
+        artifacts: Vec::new(),
         is_detached: false,
         spent_before: run.progress.usage.clone(),
         previous_run_ms: run.runtime(now_ms()).map_or(run.previous_run_ms, millis),

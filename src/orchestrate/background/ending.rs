@@ -227,6 +227,7 @@ impl Ending {
         if let Some(single) = single {
             record_result(&mut run, single);
         }
+        run.artifacts = result.details.results.iter().filter_map(RunArtifacts::of).collect();
         let announced = single.and_then(|single| single.announcement.as_ref());
         let is_success = outcome == RunOutcome::Completed;
         let answer = single.and_then(|single| single.output.as_deref());
@@ -369,7 +370,6 @@ fn record_result(run: &mut RunRecord, single: &SingleResult) {
     run.transcript = single.session_file.clone().map(Into::into).or(run.transcript.take());
     run.notes = single.diagnostics.iter().take(MAX_NOTES).cloned().collect();
     run.structured.clone_from(&single.structured);
-    run.artifacts = RunArtifacts::of(single);
     run.caveats.clone_from(&single.caveats);
     run.sandbox = single.sandbox.as_ref().map(sandbox_label);
     run.supervision = single.supervision.map(str::to_owned);

@@ -122,7 +122,7 @@ impl AnnouncedRun {
             (None, Some(partial)) => draw_partial(page, &partial, is_expanded),
             (None, None) => {}
         }
-        if let Some(artifacts) = &self.artifacts {
+        for artifacts in &self.artifacts {
             draw_artifacts(page, &artifacts.as_result(&self.run_id, settled.of(&self.run_id)), is_expanded);
         }
         if self.outcome.as_deref() == Some("interrupted") {
@@ -169,7 +169,54 @@ impl AnnouncedRun {
 mod tests {
     use super::*;
     use crate::present::announcement_details;
-    use crate::run::{Cleanup, RunOutcome, RunRecord};
+    use crate::run::{Cleanup, IsolationReport, RunArtifacts, RunOutcome, RunRecord};
+
+    #[test]
+    fn a_message_draws_the_facts_and_not_the_words_for_the_model() {
+        let isolation =
+            IsolationReport { branch: Some("subagent/1a2b3c4d".into()), ..IsolationReport::default() };
+        let run = RunRecord {
+            run_id: "1a2b3c4d".to_owned(),
+            task: "build".to_owned(),
+            outcome: Some(RunOutcome::Completed),
+            result: Some("Done.".to_owned()),
+            caveats: vec![Caveat::Refused],
+            artifacts: vec![RunArtifacts {
+                changes: vec!["a.ts".into()],
+                isolation: Some(isolation),
+                ..RunArtifacts::default()
+            }],
+            ..RunRecord::default()
+        };
+        let drawn = |run: &RunRecord, settled: &str| {
+            let details = announcement_details(&["d".to_owned()], std::slice::from_ref(run)).to_string();
+            let read = Announcement::read(&details).expect("the details are valid");
+            super::super::tests::lines(|page| read.draw(page, false, &SettledRuns::read(settled)))
+        };
+        let lines = drawn(&run, "{}");
+        assert_eq!(
+            lines[1..],
+            [
+                "⚠ build · the sandbox refused a command",
+                "  the sandbox refused a shell command (docs/sandbox.md)",
+                "  Done.",
+                "  changed a.ts",
+                "  on branch subagent/1a2b3c4d, not in your files: /subagents apply 1a2b3c4d",
+            ]
+        );
+        let applied = drawn(&run, r#"{"1a2b3c4d":"applied","later":"of a later release"}"#);
+        assert_eq!(applied.last().map(String::as_str), Some("  on branch subagent/1a2b3c4d: applied"));
+        let stopped = RunRecord {
+            outcome: Some(RunOutcome::Aborted),
+            error: Some("stopped on request".to_owned()),
+            result: None,
+            partial: Some("Half.".to_owned()),
+            caveats: Vec::new(),
+            artifacts: Vec::new(),
+            ..run
+        };
+        assert_eq!(drawn(&stopped, "{}")[1..], ["⚠ build · stopped", "  last said:", "  Half."]);
+    }
 
     #[test]
     fn an_archived_transcript_is_replaced_by_the_command_that_reads_it() {

@@ -130,7 +130,7 @@ fn completed(own: &ShownRun, stored: Option<&ShownRun>, is_newer: bool) -> Shown
         let RunRecord { task, result, partial, artifacts, .. } = &**stored;
         run.0.task.clone_from(task);
         run.0.result = result.clone().or(run.0.result);
-        run.0.artifacts = artifacts.clone().or(run.0.artifacts);
+        run.0.artifacts.clone_from(artifacts);
         run.0.partial = partial.clone().or(run.0.partial);
         if is_newer {
             run.0.changes_state = stored.changes_state;

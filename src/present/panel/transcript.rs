@@ -234,7 +234,7 @@ impl TranscriptView {
                 page.text("dim", &text, Limit::None);
                 page.blank();
                 page.prose(result.map_or("(nothing)", String::as_str), Limit::Lines(usize::MAX));
-                if let Some(artifacts) = &run.artifacts {
+                for artifacts in &run.artifacts {
                     draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled()), true);
                 }
             });

@@ -93,16 +93,17 @@ fn outcome(facts: &mut Facts, run: &RunRecord) {
         facts.0.lines.push(ReportLine::new(Mark::Warning, "note", caveat.message()));
     }
     facts.add_if_some("last said", run.partial.as_deref().filter(|_| run.result.is_none()));
-    let Some(artifacts) = &run.artifacts else { return };
-    facts.add_if_some("changed", Some(&artifacts.changes.join(", ")));
-    facts.add_if_some("look at first", Some(&artifacts.flagged.join(", ")));
-    facts.add_if_some("unchecked", artifacts.flagged_gap.as_deref());
-    let isolation = artifacts.isolation.as_ref();
-    facts.add_if_some("branch", isolation.and_then(|isolation| isolation.branch.as_deref()));
     facts.add_if_some("changes", changes(run));
-    facts.add_if_some("patch", isolation.and_then(|isolation| isolation.patch.as_deref()));
-    facts.add_if_some("kept tree", isolation.and_then(|isolation| isolation.kept_tree.as_deref()));
-    facts.add_if_some("check", artifacts.check.as_ref().map(|check| check.ended.as_str()));
+    for artifacts in &run.artifacts {
+        facts.add_if_some("changed", Some(&artifacts.changes.join(", ")));
+        facts.add_if_some("look at first", Some(&artifacts.flagged.join(", ")));
+        facts.add_if_some("unchecked", artifacts.flagged_gap.as_deref());
+        facts.add_if_some("check", artifacts.check.as_ref().map(|check| check.ended.as_str()));
+        let Some(isolation) = &artifacts.isolation else { continue };
+        facts.add_if_some("branch", isolation.branch.as_deref());
+        facts.add_if_some("patch", isolation.patch.as_deref());
+        facts.add_if_some("kept tree", isolation.kept_tree.as_deref());
+    }
 }
 
 fn model(run: &RunRecord) -> String {

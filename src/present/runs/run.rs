@@ -111,7 +111,7 @@ pub(in crate::present) fn draw_latest(page: &mut Page, run: &ShownRun, now_ms: i
         draw_partial_label(page);
     }
     page.prose(beginning(result.or(partial).unwrap_or_default(), PREVIEW_CHARS), Limit::Lines(TEXT_LINES));
-    if let Some(artifacts) = &run.artifacts {
+    for artifacts in &run.artifacts {
         draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled()), false);
     }
 }

@@ -10,12 +10,13 @@ use super::refusal::Refusal;
 use super::remote_limits::{RemoteLimit, remote_limit};
 use super::values::{AgentValues, ChosenModel, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
-use crate::run::background::StoredChanges;
 use crate::run::context::{HostContext, HostTool, SessionKey};
+use crate::run::facts::Caveat;
+use crate::run::facts::StoredChanges;
 use crate::run::launcher::{Launcher, LauncherError, launcher_of, selected};
 use crate::run::protocol::{ChildProtocol, protocol_of};
+use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::result::builder::Withheld;
-use crate::run::result::{ANNOUNCE_SKIP, Caveat};
 use crate::run::sandbox::hidden::{hides, hides_extensions};
 use crate::run::sandbox::{
     HostCapabilities, SandboxPlan, SandboxUnavailable, ScopeError, WardenUnknown, WriteScope, may_write,

@@ -12,10 +12,11 @@ use tokio::sync::Notify;
 use super::active_run::ActiveRun;
 use super::child_control::ChildControl;
 use crate::run::blocking::blocking;
+use crate::run::facts::CheckReport;
 use crate::run::launch::command_line::TreeCommandError;
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::checked::{Checked, SetUp, line};
-use crate::run::result::CheckReport;
+
 use crate::run::result::verdict::Verdict;
 use sanitizer::with_cause;
 use supervisor::{

@@ -1,7 +1,7 @@
 //! Judges the commands in a child's tree. Formats the outcome of a check for the result and for the child, and the
 //! error of a private tree that could not be prepared.
 
-use crate::run::result::CheckReport;
+use crate::run::facts::CheckReport;
 use crate::run::result::artifacts::MAX_COMMAND_CHARS;
 use sanitizer::figures::duration;
 use sanitizer::{Sanitizer, TruncateLimits, fenced_as, quoted_within};

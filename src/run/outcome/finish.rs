@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::announcement::announced;
 use super::clean::clean;
+use crate::run::facts::{Caveat, IsolationReport};
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::record::changes::flagged_in_branch;
@@ -16,7 +17,7 @@ use crate::run::record::isolation::ImportOutcome;
 use crate::run::result::artifacts::{MAX_CHANGES, changes_summary};
 use crate::run::result::builder::{PARAGRAPH, ResultBuilder, failure_text, sandbox_report};
 use crate::run::result::verdict::{AttemptReport, RunReport};
-use crate::run::result::{Announcement, Caveat, IsolationReport, SingleResult, ToolResult};
+use crate::run::result::{Announcement, SingleResult, ToolResult};
 use crate::run::sandbox::SandboxPlan;
 use crate::run::state::RunOutcome;
 use agents::{OutputSchema, WRITE_TOOLS};

@@ -12,8 +12,9 @@ use super::snapshots::snapshot_store;
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
+use crate::run::facts::IsolationReport;
 use crate::run::launcher::{RemoteOutput, RemoteWork};
-use crate::run::result::IsolationReport;
+
 use crate::run::sandbox::HostCapabilities;
 use agents::config::Config;
 use files::layout;

@@ -1,7 +1,8 @@
 //! The artifacts of a run in words: the outcome of its check, the changed files, a branch. This text is ours and not
 //! the child's.
 
-use super::tool_result::{CheckReport, IsolationReport, SingleResult};
+use super::tool_result::SingleResult;
+use crate::run::facts::{CheckReport, IsolationReport};
 use sanitizer::figures::counted;
 use sanitizer::{fenced_as, quoted_path, quoted_paths, quoted_within};
 

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::tool_result::{CallError, Caveat, ErrorCode, RunDetails, SandboxReport, SingleResult, ToolResult};
+use super::tool_result::{CallError, ErrorCode, RunDetails, SandboxReport, SingleResult, ToolResult};
 use super::verdict::Verdict;
+use crate::run::facts::Caveat;
 use crate::run::sandbox::SandboxPlan;
 use crate::run::spec::SharedRunId;
 use agents::{Network, OutputSchema};

@@ -14,6 +14,6 @@ pub(crate) mod verdict;
 
 pub(crate) use tool_result::ANNOUNCE_SKIP;
 pub use tool_result::{
-    Announcement, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, RunArtifacts, RunDetails,
-    SandboxReport, Settled, SingleResult, TimeoutReason, ToolResult,
+    Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
+    ToolResult,
 };

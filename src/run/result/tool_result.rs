@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
 
-use crate::run::background::{RunRecord, StoredChanges};
+use crate::run::background::RunRecord;
+use crate::run::facts::{Caveat, CheckReport, IsolationReport, RunArtifacts, Settled, StoredChanges};
 use crate::run::progress::{Resources, TaskProgress};
 use crate::run::state::RunOutcome;
 use agents::Network;
 use pi_events::{ContextUse, DisplayItem, Usage, run_usage};
 use sanitizer::figures::epoch_ms;
 use sanitizer::{FullText, RedactedValues, text_enum};
-use worktree::ChangesState;
 
 text_enum! {
     /// The reason why a call failed, or succeeded only with a reservation. The set is closed; match on it, never on
@@ -64,44 +64,6 @@ text_enum! {
     }
 }
 
-text_enum! {
-    /// A fact about a run that the host knows and that the run's answer may contradict. The most important one is first.
-    #[derive(PartialOrd, Ord)]
-    pub enum Caveat {
-        /// It changed nothing, because `allowWrite` is off: its agent asks for tools that write, or it called one.
-        WriteOff = "write_off",
-        /// It called a tool that writes, and changed nothing, because its agent is readonly.
-        Readonly = "readonly",
-        /// It called a tool that writes, and git sees no change.
-        Unchanged = "unchanged",
-        /// The sandbox refused a shell command.
-        Refused = "refused",
-    }
-}
-
-impl Caveat {
-    /// The words for a row.
-    #[must_use]
-    pub const fn note(self) -> &'static str {
-        match self {
-            Self::WriteOff | Self::Readonly => "changed nothing",
-            Self::Unchanged => "git sees no change",
-            Self::Refused => "the sandbox refused a command",
-        }
-    }
-
-    /// The words for a line.
-    #[must_use]
-    pub const fn message(self) -> &'static str {
-        match self {
-            Self::WriteOff => "changed nothing: allowWrite is off (docs/writing.md)",
-            Self::Readonly => "changed nothing: the agent is readonly",
-            Self::Unchanged => "git sees no change, although it called a tool that writes",
-            Self::Refused => "the sandbox refused a shell command (docs/sandbox.md)",
-        }
-    }
-}
-
 /// The report on a child's sandbox.
 #[skip_serializing_none]
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -117,121 +79,29 @@ pub struct SandboxReport {
     pub reason: Option<String>,
 }
 
-/// The result of the check of a run's work. Strings are sanitized and bounded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckReport {
-    /// The command.
-    pub command: String,
-    /// True if it ended with exit code 0.
-    pub passed: bool,
-    /// Its outcome: `exit code 1`, `killed by SIGKILL`.
-    pub ended: String,
-    /// The number of times that it ran.
-    #[serde(default)]
-    pub runs: u32,
-    /// The end of its last output.
-    #[serde(default)]
-    pub output: String,
-}
-
-/// The artifacts of an isolated run.
-#[skip_serializing_none]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct IsolationReport {
-    /// The branch with all of its changes. Absent if it changed nothing, or if the changes are only in `patch`.
-    pub branch: Option<String>,
-    /// The file with the same changes as a patch.
-    pub patch: Option<String>,
-    /// The number of commits that the child has made itself.
-    pub commits: u32,
-    /// Files that differ.
-    pub files: usize,
-    /// Lines that were added.
-    pub insertions: u64,
-    /// Lines that were removed.
-    pub deletions: u64,
-    /// The private tree, if it was kept because not everything could be imported.
-    pub kept_tree: Option<String>,
-}
-
-impl IsolationReport {
-    /// Returns the stored changes, once their import has ended.
-    pub(in crate::run) fn stored_changes(&self) -> StoredChanges {
-        match self {
-            Self { branch: Some(_), .. } => StoredChanges::Branch,
-            Self { patch: Some(_), .. } => StoredChanges::Snapshot,
-            Self { kept_tree: Some(_), .. } => StoredChanges::NotImported,
-            _ => StoredChanges::Nothing,
-        }
-    }
-}
-
-text_enum! {
-    /// What a command has done with the changes of a run.
-    pub enum Settled {
-        /// They are in the user's tree.
-        Applied = "applied",
-        /// They were deleted.
-        Discarded = "discarded",
-        /// The files are as they were before the run.
-        Undone = "undone",
-    }
-}
-
-impl Settled {
-    /// Returns what a command has done. `None` for changes that wait.
-    #[must_use]
-    pub fn of(state: ChangesState) -> Option<Self> {
-        match state {
-            ChangesState::Applied | ChangesState::AppliedOnly => Some(Self::Applied),
-            ChangesState::Discarded => Some(Self::Discarded),
-            ChangesState::Undone => Some(Self::Undone),
-            ChangesState::Unapplied | ChangesState::HalfApplied | ChangesState::InPlace => None,
-        }
-    }
-}
-
-/// The artifacts of a background run, which are facts of ours next to the child's words. The fields are those of a result.
-#[skip_serializing_none]
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RunArtifacts {
-    /// The result of the check of its work.
-    pub check: Option<CheckReport>,
-    /// The files that it changed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<String>,
-    /// The changed files that run code later, or tell agents what to do.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub flagged: Vec<String>,
-    /// The reason why there may be more of them.
-    pub flagged_gap: Option<String>,
-    /// The report on its private tree.
-    pub isolation: Option<IsolationReport>,
-}
-
 impl RunArtifacts {
     /// Returns the artifacts of a result. `None` without any.
     #[must_use]
     pub fn of(single: &SingleResult) -> Option<Self> {
         let artifacts = Self {
+            run_id: None,
             check: single.check.clone(),
             changes: single.changes.clone().unwrap_or_default(),
             flagged: single.flagged.clone(),
             flagged_gap: single.flagged_gap.clone(),
             isolation: single.isolation.clone(),
         };
-        (artifacts != Self::default()).then_some(artifacts)
+        (artifacts != Self::default()).then(|| Self { run_id: single.run_id.clone(), ..artifacts })
     }
 
-    /// Returns a result with only these artifacts, for a drawing.
+    /// Returns a result with only these artifacts, for a drawing. The arguments are those of the record.
     #[must_use]
     pub fn as_result(&self, run_id: &str, settled: Option<Settled>) -> SingleResult {
-        let Self { check, changes, flagged, flagged_gap, isolation } = self.clone();
+        let Self { run_id: own, check, changes, flagged, flagged_gap, isolation } = self.clone();
+        let is_own = own.as_deref().is_none_or(|own| own == run_id);
         SingleResult {
-            run_id: Some(run_id.to_owned()),
-            settled,
+            run_id: Some(own.unwrap_or_else(|| run_id.to_owned())),
+            settled: settled.filter(|_| is_own),
             check,
             changes: Some(changes).filter(|changes| !changes.is_empty()),
             flagged,

@@ -3,8 +3,8 @@
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use super::tool_result::{CheckReport, ErrorCode, IsolationReport, TimeoutReason};
-use crate::run::background::StoredChanges;
+use super::tool_result::{ErrorCode, TimeoutReason};
+use crate::run::facts::{CheckReport, IsolationReport, StoredChanges};
 use crate::run::launcher::RemoteEnd;
 use crate::run::state::RunOutcome;
 use agents::SUBMIT;

@@ -189,9 +189,8 @@ impl RunDiff {
 
 /// A run without its long texts.
 pub(crate) fn brief(mut run: RunRecord) -> RunRecord {
-    (run.result, run.partial, run.structured) = (None, None, None);
-    (run.output_schema, run.artifacts) = (None, None);
-    run.notes = Vec::new();
+    (run.result, run.partial, run.structured, run.output_schema) = (None, None, None, None);
+    (run.notes, run.artifacts) = (Vec::new(), Vec::new());
     if run.task.len() > TASK_BYTES {
         run.task.truncate(floor_char_boundary(&run.task, TASK_BYTES));
     }
