@@ -765,6 +765,7 @@ async fn a_misspelled_tool_gets_the_nearest_name_everywhere() {
     let notes = &result.details.results[0].diagnostics;
     assert!(notes.iter().any(|note| note == "`gerp` was dropped: did you mean grep?"), "{notes:?}");
     write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\ntools: gerp\n---\nBe.");
+    write(&scene, "agent/subagents.json", r#"{ "subagents": { "allowWrite": true } }"#);
     let (_, result) = run(&scene, &User::default()).await;
     assert!(result.text.contains("agent `own` needs gerp: did you mean grep?"), "{}", result.text);
 }
@@ -789,7 +790,7 @@ async fn doctor_names_missing_search_programs_their_users_and_the_packages() {
     assert!(rg.0.starts_with("`rg` is neither in `") && rg.0.contains("pi's `grep` fails"), "{rg:?}");
     assert!(rg.0.contains("explorer, ") && rg.0.ends_with("own"), "{rg:?}");
     assert!(rg.1.contains("`apt install ripgrep`"), "{rg:?}");
-    assert!(fd.0.contains("`find`") && !fd.0.contains("own"), "{fd:?}");
+    assert!(fd.0.contains("pi's `find` fails") && fd.0.ends_with("worker"), "{fd:?}");
     assert!(fd.1.contains("`apt install fd-find`"), "{fd:?}");
     // In pi's own directory, and under the name of Debian on `PATH`.
     write(&scene, "agent/bin/rg", "#!/bin/sh\n");

@@ -72,13 +72,13 @@ for (const version of piVersions) {
 				);
 			}
 			// A model whose key is passed to the child is tried.
-			stage.configure({ agents: { explorer: { model: "scripted/scripted-thinkr" } } });
+			stage.configure({ agents: { explorer: { model: "scriptd/scripted-thinker" } } });
 			assert.match(textOf(await ended()), /not found.*did you mean `scripted\/scripted-thinker`/s);
 		});
 
 		test("let an alias without a login, or without a model, give way to the session's model", async () => {
 			for (const [alias, reason] of [
-				["sonnet", "needs a login (`/login anthropic`)"],
+				["sonnet", "needs a login (`/login "],
 				["nothing-like-it", "not found"],
 			]) {
 				stage.configure({ agents: { explorer: { model: alias } } });

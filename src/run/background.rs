@@ -436,13 +436,13 @@ impl RunRecord {
     pub fn lost_transcript(&self) -> Option<&'static str> {
         let is_lost =
             self.transcript.is_none() && (self.archived_ms.is_some() || self.child_session_id.is_some());
-        is_lost.then(|| match (self.cleanup, self.archived_ms, &self.directory) {
-            (Cleanup::Delete, Some(_), _) => "its transcript was deleted at its end (`cleanup: delete`)",
-            // Only the quota removes the files of an archived run.
-            (_, Some(_), None) => {
-                "its transcript was deleted, because all runs together exceeded `quotaBytes`"
-            }
-            _ => "its transcript was deleted",
+        // Only the quota removes all files of an archived run and records that.
+        let is_for_quota =
+            self.archived_ms.is_some() && self.directory.is_none() && self.child_session_id.is_some();
+        is_lost.then_some(if is_for_quota {
+            "its transcript was deleted, because all runs together exceeded `quotaBytes`"
+        } else {
+            "its transcript was deleted"
         })
     }
 
@@ -527,16 +527,20 @@ mod tests {
 
     #[test]
     fn the_record_says_why_a_transcript_no_longer_exists() {
-        let run = RunRecord { directory: Some("/d".into()), archived_ms: Some(1), ..RunRecord::default() };
+        let run = RunRecord {
+            directory: Some("/d".into()),
+            archived_ms: Some(1),
+            child_session_id: Some("s".into()),
+            ..RunRecord::default()
+        };
         let with_transcript = RunRecord { transcript: Some("/t".into()), ..run.clone() };
         assert_eq!(with_transcript.lost_transcript(), None);
         assert_eq!(RunRecord::default().lost_transcript(), None, "a run that never had a child");
-        let why = |run: &RunRecord| run.lost_transcript().unwrap_or_default();
-        assert!(why(&RunRecord { cleanup: Cleanup::Delete, ..run.clone() }).contains("`cleanup: delete`"));
-        assert_eq!(why(&run), "its transcript was deleted");
-        assert!(why(&RunRecord { directory: None, ..run }).contains("`quotaBytes`"));
-        let by_hand = RunRecord { child_session_id: Some("s".into()), ..RunRecord::default() };
-        assert_eq!(why(&by_hand), "its transcript was deleted");
+        assert_eq!(run.lost_transcript(), Some("its transcript was deleted"));
+        let mut removed = run;
+        removed.forget_files();
+        let why = removed.lost_transcript().unwrap_or_default();
+        assert!(why.ends_with("exceeded `quotaBytes`"), "{why}");
     }
 
     #[test]
