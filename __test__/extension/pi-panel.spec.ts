@@ -92,7 +92,7 @@ for (const version of piVersions) {
 				done.open();
 				await tui.waitFor(/I am done\.\n\n ✓ completed · [\d.]+s\n/);
 				await tui.press("i");
-				await tui.waitFor(/^ Run \w{8}.*walker[\s\S]*agent:explorer:subagent:/);
+				await tui.waitFor(/^ Run \w{8}.*walker[\s\S]*✓ state +completed [\s\S]*--paths` shows/);
 				await tui.press("Escape");
 				await tui.waitFor("✓ completed");
 				await tui.press("Escape");
