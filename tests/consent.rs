@@ -197,7 +197,7 @@ fn screen(asked: &ConfirmRequest, keys: &[QuestionKey]) -> String {
         page_down: name("pageDown"),
         end: name("end"),
         confirm: name("enter"),
-        cancel: name("escape"),
+        cancel: name("escape/ctrl+c"),
     };
     let choices = vec![name("No, do not run it"), name("Yes, run it")];
     let (title, message) = (asked.title.to_string(), asked.message.to_string());
@@ -228,6 +228,7 @@ async fn a_low_screen_shows_the_commands_the_prompt_the_answers_and_the_key_for_
         "tools: ",
         "file: ",
         "| 1. Look there.",
+        "| 2. Look there.",
         "→ No, do not run it",
         "Yes, run it",
         "pageDown/end: all of it",

@@ -90,7 +90,7 @@ for (const version of piVersions) {
 				const atWork = () => stage.server.requests.filter(({ isParent }) => !isParent).length;
 				await eventually(() => atWork() === 2, "the requests of both children");
 				const list = await rpc.notices("/subagents list");
-				assert.match(list, /^[●◐] #1 {2}\w{8} · explorer "b" · [\s\S]*^[●◐] #2 {2}\w{8} · explorer "a" · /m);
+				assert.match(list, /^[●◐] #2 {2}\w{8} · explorer "a" · [\s\S]*^[●◐] #1 {2}\w{8} · explorer "b" · /m);
 				assert.equal(
 					(await rpc.notices("/subagents")).split("\n").length,
 					list.split("\n").length,
@@ -110,7 +110,7 @@ for (const version of piVersions) {
 				const finalList = await rpc.notices("/subagents list");
 				assert.match(
 					finalList,
-					/^⚠ #1 {2}\w{8} · explorer "b" · stopped [\s\S]*^⚠ #2 {2}\w{8} · explorer "a" · stopped /m,
+					/^⚠ #2 {2}\w{8} · explorer "a" · stopped [\s\S]*^⚠ #1 {2}\w{8} · explorer "b" · stopped /m,
 				);
 				await rpc.close();
 			} finally {

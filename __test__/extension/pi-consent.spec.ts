@@ -116,7 +116,7 @@ for (const version of piVersions) {
 			await tui.press("Enter");
 			await tui.waitFor(/file has changed since you allowed it: +│\n│ - You scout\. +│\n│ \+ You scout elsewhere\. +│/);
 			await tui.press("Escape");
-			await tui.waitFor(/✓ subagent scout[\s\S]*✗ subagent scout[\s\S]*has not answered/);
+			await tui.waitFor(/✓ subagent scout[\s\S]*✗ subagent scout[\s\S]*has not\s+answered/);
 			await tui.close();
 		});
 

@@ -148,7 +148,7 @@ describe("a day with background runs", () => {
 		assert.match(seen("panel"), rows);
 		assert.match(seen("transcript"), /❯ Find out which tests are missing\.\n {3}→ ls test\n {5}main\.test\.ts\n/);
 		assert.match(seen("stopped"), /^ ⚠ tests · explorer · .*stopped/m);
-		assert.match(seen("list"), /✓ #1 .*"history"[\s\S]*⚠ #2 .*"dead code"[\s\S]*⚠ #5 .*"tests"[\s\S]*✓ #6 .*"config"/);
+		assert.match(seen("list"), /✓ #6 .*"config"[\s\S]*⚠ #5 .*"tests"[\s\S]*⚠ #2 .*"dead code"[\s\S]*✓ #1 .*"history"/);
 	});
 
 	test("only the conversations remain of their directories", () => {

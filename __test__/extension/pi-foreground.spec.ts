@@ -36,7 +36,7 @@ for (const version of piVersions) {
 			try {
 				const rpc = startRpc(stage.world);
 				await rpc.send({ type: "prompt", message: "both of them" });
-				const listed = /^● #1 .* · running .*\n +a call waits for it\n● #2 .* · running /m;
+				const listed = /^● #2 .* · running .*\n● #1 .* · running .* · a call waits for it$/m;
 				const list = await rpc.untilNotice("/subagents list", listed);
 				const idOf = (agent: string) =>
 					new RegExp(`^● #\\d {2}(\\w{8}) · ${agent} · \`[wh]\\w+ \\w+.* · running`, "m").exec(list)?.[1];

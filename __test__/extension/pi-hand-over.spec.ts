@@ -40,7 +40,7 @@ for (const version of piVersions) {
 				const rpc = startRpc(stage.world);
 				assert.match(await rpc.notices("/subagents background"), /no call waits for a sub-agent/);
 				await rpc.send({ type: "prompt", message: delegate(waits, waits) });
-				await rpc.untilNotice("/subagents list", /^● #1 .*running[\s\S]*^● #2 .*running/m);
+				await rpc.untilNotice("/subagents list", /^● #2 .*running[\s\S]*^● #1 .*running/m);
 				const moved = await rpc.notices("/subagents background");
 				assert.equal(moved.match(/^✓ \w{8} \(explorer\) continues in the background/gm)?.length, 2, moved);
 				await rpc.log.waitFor(({ type }: PiEvent) => type === "agent_settled");
@@ -56,7 +56,7 @@ for (const version of piVersions) {
 				// Later events of the turn no longer reach them.
 				await rpc.send({ type: "abort" });
 				const list = await rpc.notices("/subagents list");
-				assert.match(list, /^● #1 .*running[\s\S]*^● #2 .*running/m);
+				assert.match(list, /^● #2 .*running[\s\S]*^● #1 .*running/m);
 				assert.doesNotMatch(list, /a call waits for it/);
 				gate.open();
 				await rpc.log.waitFor(says("Heard success: It is done., success: It is done."));

@@ -282,7 +282,7 @@ export class Day {
 		await enter(tui, typed.thanks);
 		await tui.waitFor("You are welcome.");
 		await enter(tui, typed.list);
-		await tui.waitFor(/Runs: [\s\S]*#6 /);
+		await tui.waitFor(/Runs: [\s\S]*#1 /);
 		await look("list", tui);
 		await quit(tui);
 	}

@@ -183,7 +183,8 @@ impl QuestionScreen {
                 format!("{end}/{count} · {keys}"),
                 format!("{end}/{count} · {page_down}"),
             ];
-            let line = lines.iter().find(|line| width_of(line) <= width).unwrap_or(&keys);
+            // The position is never left out, so that each page differs from the one before.
+            let line = lines.iter().find(|line| width_of(line) <= width).unwrap_or(&lines[2]);
             visible.push(QuestionRow { span: Span::new("warning", slice(line, 0..width)), is_broken: false });
         }
         visible
@@ -222,7 +223,7 @@ impl QuestionScreen {
         }
         let broken = if is_broken { format!(" · {BROKEN} no space here") } else { String::new() };
         let moves = format!("{up}/{down} moves · {confirm} selects · {cancel} cancels");
-        ("dim", format!("{moves} · other keys go to the editor{broken}"))
+        ("dim", format!("{moves} · other keys: editor{broken}"))
     }
 }
 
