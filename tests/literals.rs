@@ -10,7 +10,7 @@ use pi_subagent_native::doctor::Status as CheckStatus;
 use pi_subagent_native::orchestrate::background::{
     BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord,
 };
-use pi_subagent_native::present::panel::PanelAction;
+use pi_subagent_native::present::panel::{PanelAction, PanelStepName};
 use pi_subagent_native::present::{Mark, QuestionKey};
 use pi_subagent_native::run::{
     Caveat, ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, StoredChanges, TaskState,
@@ -78,10 +78,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("MarkStyle.color", Mark::ALL.into_iter().map(Mark::color).collect()),
         ("MarkStyle.name", texts(Mark::TEXTS)),
         ("PanelKey.action", texts(PanelAction::TEXTS)),
-        (
-            "PanelStep.step",
-            ["close", "answer", "type", "command", "runs", "transcript"].into_iter().collect(),
-        ),
+        ("PanelStep.step", texts(PanelStepName::TEXTS)),
         ("Question.method", texts(QuestionMethod::TEXTS)),
         ("QuestionScreen.key", texts(QuestionKey::TEXTS)),
         ("ReportLine.mark", marks.collect()),

@@ -1,8 +1,8 @@
 //! The types of `src/node/types.d.ts`, which callers program against, compared with the JSON of the core's values.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use agents::config::{ConfigSource, OnRestart, Origin};
 use agents::{AskTarget, DropReason, DroppedTool, Network, Source};
@@ -10,8 +10,8 @@ use pi_events::{ContextUse, Cost, DisplayItem, Usage};
 use pi_subagent_native::doctor::{Check, Status};
 use pi_subagent_native::orchestrate::background::commands::Completion;
 use pi_subagent_native::orchestrate::background::{
-    Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, LiveSnapshot, PublishedRun,
-    Restart, RunEvent, RunEventKind, RunRecord, Spawnable,
+    Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, Joining, LiveSnapshot,
+    PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step,
 };
 use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
 use pi_subagent_native::run::{
@@ -29,6 +29,55 @@ const TYPES: &str = include_str!("../src/node/types.d.ts");
 
 /// Optional fields that are always there today: values of earlier releases lack them.
 const ALWAYS: [&str; 3] = ["RunDetails.kind", "RunDetails.version", "SingleResult.displayItems"];
+
+/// The interfaces of values that only a caller writes.
+const INPUTS: [&str; 15] = [
+    "ArrivingCall",
+    "BackgroundOptions",
+    "ChainOptions",
+    "EarlyOptions",
+    "HostExtension",
+    "HostModel",
+    "HostSkill",
+    "HostTool",
+    "ParallelOptions",
+    "RunOptions",
+    "SessionKey",
+    "SpawnOptions",
+    "SpawnableOptions",
+    "TakenName",
+    "TaskOptions",
+];
+
+/// The interfaces of values that `src/node` puts together: no value of the core is the whole of one.
+const OF_THE_EDGE: [&str; 23] = [
+    "AgentCatalog",
+    "ByteRange",
+    "Choice",
+    "CollectedOutput",
+    "CommandReport",
+    "ConfirmRequest",
+    "DoctorReport",
+    "ExactReport",
+    "LoadedConfig",
+    "ModelRequest",
+    "PreparedArguments",
+    "Question",
+    "RefreshRequest",
+    "SessionToolAnswer",
+    "SessionToolDetails",
+    "ShadowedAgent",
+    "SpawnReceipt",
+    "SpawnableAgents",
+    "StreamCounts",
+    "ToolAnnotations",
+    "ToolSurface",
+    "ToolSurfaces",
+    "TruncatedOutput",
+];
+
+/// The interfaces that this process has compared.
+static COMPARED: Mutex<BTreeSet<&str>> = Mutex::new(BTreeSet::new());
 
 /// The fields of an interface: the type of each, and whether it may be absent.
 type Fields<'a> = BTreeMap<&'a str, (&'a str, bool)>;
@@ -70,7 +119,8 @@ fn is_of(value: &Value, kind: &str) -> bool {
 }
 
 /// Compares an interface with a `full` value, which has all of its fields, and a `bare` value without optional fields.
-fn compare(name: &str, full: &(impl Serialize + Debug), bare: &(impl Serialize + Debug)) {
+fn compare(name: &'static str, full: &(impl Serialize + Debug), bare: &(impl Serialize + Debug)) {
+    COMPARED.lock().expect("no comparison has failed").insert(name);
     let fields = fields_of(name).unwrap_or_else(|| panic!("the type {name} is not declared"));
     let full = serde_json::to_value(full).expect("the value is serialized");
     let bare = serde_json::to_value(bare).expect("the value is serialized");
@@ -193,11 +243,19 @@ fn a_result_has_the_declared_fields() {
         ..RunDetails::single("1a2b3c4d")
     };
     compare("RunDetails", &details, &RunDetails::new(Mode::Chain, None));
+    compare("CallError", &details.error, &details.error);
     let bare = RunDetails::new(Mode::Chain, None);
     let bare = ToolResult { text: String::new(), is_error: false, usage: None, details: bare };
     let usage = Usage { cost: Cost::default(), ..Usage::default() };
     let full = ToolResult { text: "x".to_owned(), is_error: true, usage: Some(usage), details };
     compare("ToolResult", &full, &bare);
+    let usage = full.usage.as_ref().expect("there is one");
+    compare("PiUsage", usage, usage);
+    compare("PiCost", &usage.cost, &usage.cost);
+    let json = serde_json::to_value(&full).expect("the value is serialized");
+    compare("TextContent", &json["content"][0], &json["content"][0]);
+    let usage = &json["details"]["results"][0]["usage"];
+    compare("RunUsage", usage, usage);
     let mut context_after_compaction = context().expect("there is one");
     context_after_compaction.tokens = None;
     compare("ContextUse", &context().expect("there is one"), &context_after_compaction);
@@ -417,7 +475,47 @@ fn agents_and_transcripts_have_the_declared_fields() {
     let failed =
         TranscriptEntry::ToolResult { name: "read".to_owned(), is_error: true, text: "x".to_owned() };
     compare("TranscriptEntry", &failed, &TranscriptEntry::User("x".to_owned()));
-    assert!(serde_json::to_value(Transcript::default()).is_ok_and(|read| read["hasMore"] == json!(false)));
+    let mut transcript = serde_json::to_value(Transcript::default()).expect("the value is serialized");
+    // `src/node` adds it.
+    transcript["version"] = json!("1");
+    compare("Transcript", &transcript, &transcript);
+}
+
+#[test]
+fn the_steps_of_a_delivery_have_the_declared_fields() {
+    let message = || "m".to_owned();
+    let steps = [
+        Step::Check,
+        Step::Send { message: message(), starts_turn: true },
+        Step::Arrived { message: message() },
+        Step::Confirm { delivery_ids: texts() },
+    ];
+    let steps = steps.map(|step| serde_json::to_value(step).expect("the value is serialized"));
+    let mut all = json!({});
+    for step in &steps {
+        assert!(is_of(step, "DeliveryStep"), "{step}");
+        let fields = step.as_object().expect("the value is an object").clone();
+        all.as_object_mut().expect("the value is an object").extend(fields);
+    }
+    compare("DeliveryStep", &all, &steps[0]);
+    let joining = Joining { messages: texts(), continues: true };
+    compare("JoiningMessages", &joining, &joining);
+}
+
+/// A new interface is compared here, or is in one of the lists.
+#[test]
+fn every_interface_has_its_comparison() {
+    a_result_has_the_declared_fields();
+    progress_has_the_declared_fields();
+    a_run_and_its_events_have_the_declared_fields();
+    agents_and_transcripts_have_the_declared_fields();
+    reports_and_findings_have_the_declared_fields();
+    the_steps_of_a_delivery_have_the_declared_fields();
+    let declared = TYPES.lines().filter_map(|line| line.strip_prefix("export interface ")?.split(' ').next());
+    let declared: BTreeSet<_> = declared.collect();
+    let mut known = COMPARED.lock().expect("no comparison has failed").clone();
+    known.extend(INPUTS.into_iter().chain(OF_THE_EDGE));
+    assert_eq!(known, declared);
 }
 
 #[test]

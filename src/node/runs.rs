@@ -4,7 +4,7 @@ use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
 use super::drawing::{Palette, drawn, extent};
-use crate::present::panel::{self, KeyNames, PanelAction};
+use crate::present::panel::{self, KeyNames, PanelAction, PanelStepName};
 use crate::present::{now_ms, runs};
 
 /// A request of the panel. Which of the other fields it has depends on `step`.
@@ -32,14 +32,22 @@ impl From<panel::PanelStep> for PanelStep {
     fn from(step: panel::PanelStep) -> Self {
         let none = Self::default();
         match step {
-            panel::PanelStep::Close => Self { step: "close", ..none },
-            panel::PanelStep::Answer { run_id } => Self { step: "answer", text: run_id, ..none },
-            panel::PanelStep::Type { label } => Self { step: "type", text: label, ..none },
-            panel::PanelStep::Command { id, line } => Self { step: "command", id, text: line, ..none },
-            panel::PanelStep::Runs { id, is_all } => Self { step: "runs", id, is_all, ..none },
+            panel::PanelStep::Close => Self { step: PanelStepName::Close.as_str(), ..none },
+            panel::PanelStep::Answer { run_id } => {
+                Self { step: PanelStepName::Answer.as_str(), text: run_id, ..none }
+            }
+            panel::PanelStep::Type { label } => {
+                Self { step: PanelStepName::Type.as_str(), text: label, ..none }
+            }
+            panel::PanelStep::Command { id, line } => {
+                Self { step: PanelStepName::Command.as_str(), id, text: line, ..none }
+            }
+            panel::PanelStep::Runs { id, is_all } => {
+                Self { step: PanelStepName::Runs.as_str(), id, is_all, ..none }
+            }
             panel::PanelStep::Transcript { id, key, entries, tools } => {
                 let entries = u32::try_from(entries).unwrap_or(u32::MAX);
-                Self { step: "transcript", id, text: key, entries, tools, ..none }
+                Self { step: PanelStepName::Transcript.as_str(), id, text: key, entries, tools, ..none }
             }
         }
     }
@@ -96,7 +104,7 @@ impl Panel {
         self.0.answer(id, answer, now_ms);
     }
 
-    /// Allows the next read of the transcript of the run with this key. Call it some time after each answer.
+    /// Allows the next read of the transcript that the step with this id has read. Call it some time after each answer.
     #[napi(catch_unwind)]
     pub fn rested(&mut self, id: u32) {
         self.0.rested(id);

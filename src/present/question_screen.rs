@@ -115,12 +115,6 @@ impl QuestionScreen {
         !self.is_hurried
     }
 
-    /// Returns the columns of the line in which the user writes the answer.
-    #[must_use]
-    pub fn input_columns(width: usize) -> usize {
-        width.saturating_sub(FRAME_COLUMNS).max(1)
-    }
-
     /// Draws the question for a screen of `rows`. `input` is the line in which the user writes the answer.
     pub fn draw(
         &mut self,
@@ -131,7 +125,7 @@ impl QuestionScreen {
         input: Option<&str>,
     ) -> Vec<String> {
         let styled = |color, text: &str| palette.styled(&[Span::new(color, text)]);
-        let inner = Self::input_columns(width);
+        let inner = width.saturating_sub(FRAME_COLUMNS).max(1);
         self.rows.take_if(|(columns, _)| *columns != inner);
         let broken = || question_rows(inner, &self.title, &self.message, &self.choices);
         let (_, all) = self.rows.get_or_insert_with(|| (inner, broken()));

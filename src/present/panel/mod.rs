@@ -22,4 +22,4 @@ mod transcript;
 mod window;
 
 pub use keys::{KeyNames, PanelAction, PanelKey, panel_keys};
-pub use screen::{Panel, PanelStep, PanelView};
+pub use screen::{Panel, PanelStep, PanelStepName, PanelView};

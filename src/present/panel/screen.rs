@@ -11,11 +11,30 @@ use super::runs::Runs;
 use super::transcript::{Read, TranscriptView};
 use crate::present::paint::{Page, Span, Theme};
 use crate::present::runs::{ShownRun, draw_head};
+use sanitizer::text_enum;
 
 /// Screens with fewer rows than this show only the view.
 const RULES_FROM_ROWS: usize = 16;
 /// The columns at both sides. pi's own lines begin in the second column.
 const MARGIN: usize = 1;
+
+text_enum! {
+    /// The name of a [`PanelStep`].
+    pub enum PanelStepName {
+        /// [`PanelStep::Close`].
+        Close = "close",
+        /// [`PanelStep::Answer`].
+        Answer = "answer",
+        /// [`PanelStep::Type`].
+        Type = "type",
+        /// [`PanelStep::Command`].
+        Command = "command",
+        /// [`PanelStep::Runs`].
+        Runs = "runs",
+        /// [`PanelStep::Transcript`].
+        Transcript = "transcript",
+    }
+}
 
 /// A request to the host. An answer goes to [`Panel::answer`] with the same id.
 #[derive(Clone, Debug, PartialEq, Eq)]
