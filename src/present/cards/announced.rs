@@ -96,6 +96,9 @@ impl AnnouncedRun {
 
     fn draw_head(&self, page: &mut Page) {
         let StateLabel { mark, note, .. } = self.label();
+        // The lines below have the facts that a completed answer may contradict.
+        let is_below = self.state() == "completed" && !self.caveats.is_empty();
+        let note = note.filter(|_| !is_below);
         let name = name_of(self.label.as_deref(), self.task.as_deref());
         let lasted = self.started_ms.zip(self.ended_ms).map(|(started, ended)| {
             let last = u64::try_from(ended.saturating_sub(started)).unwrap_or_default();
@@ -195,9 +198,9 @@ mod tests {
         };
         let lines = drawn(&run, "{}");
         assert_eq!(
-            lines[1..],
+            lines,
             [
-                "⚠ build · the sandbox refused a command",
+                "⚠ build",
                 "  the sandbox refused a shell command (docs/sandbox.md)",
                 "  Done.",
                 "  changed a.ts",
@@ -215,7 +218,7 @@ mod tests {
             artifacts: Vec::new(),
             ..run
         };
-        assert_eq!(drawn(&stopped, "{}")[1..], ["⚠ build · stopped", "  last said:", "  Half."]);
+        assert_eq!(drawn(&stopped, "{}"), ["⚠ build · stopped", "  last said:", "  Half."]);
     }
 
     #[test]
