@@ -456,7 +456,10 @@ describe("the card of an ended run", () => {
 		const last = (result: Partial<SingleResult>) => new Card().finish(ended(result)).lines(120).at(-2);
 		const changes = ["a.ts"];
 		const isolation = { branch: "subagent/0badcafe", commits: 1, files: 1, insertions: 1, deletions: 0 };
-		assert.equal(last({ changes, runId: "0badcafe" }), "  in your files: /subagents diff 0badcafe · /subagents undo 0badcafe");
+		assert.equal(
+			last({ changes, runId: "0badcafe" }),
+			"  in your files: /subagents diff 0badcafe · /subagents undo 0badcafe",
+		);
 		assert.equal(
 			last({ changes, isolation, runId: "0badcafe" }),
 			"  on branch subagent/0badcafe, not in your files: /subagents diff 0badcafe · /subagents apply 0badcafe",
@@ -476,7 +479,7 @@ describe("the card of an ended run", () => {
 		for (const outcome of ["failed", "aborted", "idle_timeout", "hard_timeout", "budget", "killed"] as const) {
 			assert.ok(drawn({ outcome }).includes(`  ${resume}`), outcome);
 		}
-		for (const result of [{ outcome: "completed" }, { outcome: "failed", sessionFile: undefined }] as const) {
+		for (const result of [{ outcome: "completed" }, { outcome: "failed", runId: "" }] as const) {
 			assert.doesNotMatch(drawn(result).join("\n"), /to continue/);
 		}
 	});

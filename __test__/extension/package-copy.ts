@@ -155,6 +155,10 @@ export class ViewDouble implements BackgroundSession {
 		return [];
 	}
 
+	async projectRuns(): Promise<RunRecord[]> {
+		return [];
+	}
+
 	async command(line: string): Promise<CommandReport> {
 		this.commands.push(line);
 		return this.report;

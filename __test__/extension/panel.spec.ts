@@ -140,9 +140,8 @@ describe("the list", () => {
 			await passing(200);
 			assert.match(panel.foot, /^enter open {2}r resume {2}d diff {2}/);
 		}
-		for (const changesState of [undefined, "undone", "discarded"] as const) {
-			background.now(endedRun(run, { changesState, transcript: undefined }));
-			await passing(200);
+		for (const changesState of ["undone", "discarded"] as const) {
+			const { panel } = await open(endedRun(aRun(), { changesState, archivedMs: 1 }));
 			assert.match(panel.foot, /^enter open {2}i info {2}/, `nothing can be done: ${changesState}`);
 		}
 	});
@@ -192,7 +191,10 @@ describe("the list", () => {
 
 	it("explains how to begin without runs, and shows the problem if runs are unknown", async () => {
 		const { panel, background } = await open();
-		assert.match(panel.text, /No runs in this session, and no earlier work waits in this project\.\n\n.*sessions_spawn/);
+		assert.match(
+			panel.text,
+			/No runs in this session, and no earlier work waits in this project\.\n\n.*sessions_spawn/,
+		);
 		background.runs = async () => {
 			throw new Error("the store is locked");
 		};

@@ -97,7 +97,11 @@ for (const size of sizes) {
 
 test(`the card of a stopped call of pi ${newestPi} names the run and the command that continues it`, async () => {
 	await onStage({}, async (stage) => {
-		const tui = await startTui(stage.world, { columns: 80, rows: 24, prompt: delegate({ agent: "explorer", task: "hang" }) });
+		const tui = await startTui(stage.world, {
+			columns: 80,
+			rows: 24,
+			prompt: delegate({ agent: "explorer", task: "hang" }),
+		});
 		await tui.waitFor("I begin.");
 		await tui.press("Escape");
 		await tui.waitFor(/to continue explorer: \/subagents resume \w{8}/);
