@@ -152,26 +152,10 @@ impl ResultBuilder {
                 if caveat == Caveat::Readonly { "this agent is readonly" } else { "`allowWrite` is off" };
             notes.push(format!("[It tried to change files ({tools}) and could not: {why}.]"));
         }
-        let is_sandboxed = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
-        let is_confined = self.sandbox.as_ref().is_some_and(SandboxPlan::is_confined);
-        let refused = match collected.refusal.filter(|_| is_sandboxed) {
-            Some(Refusal::ReadOnly) if is_confined => Some(REFUSED_OUTSIDE),
-            // It may be a file of the tree that may not be executed.
-            Some(Refusal::Denied) if is_confined => None,
-            refusal => refusal.map(refused_in_shell),
-        };
+        let refused = self.refused_note(&single, collected.refusal);
         notes.extend(refused.map(str::to_owned));
         let has_written = collected.tool_names.iter().any(|tool| WRITE_TOOLS.contains(&&**tool));
-        single.caveats = [
-            self.withheld.caveat.filter(|caveat| {
-                !tried.is_empty() || (self.withheld.are_requested && *caveat == Caveat::WriteOff)
-            }),
-            (has_written && has_changed_nothing(&single)).then_some(Caveat::Unchanged),
-            refused.map(|_| Caveat::Refused),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
+        single.caveats = self.caveats(&single, !tried.is_empty(), has_written, refused.is_some());
         single.check = check;
         notes
             .extend(Some(changes_summary(&self.run_id.get(), &single)).filter(|summary| !summary.is_empty()));
@@ -184,6 +168,40 @@ impl ResultBuilder {
             text.push_str(&single.notes);
         }
         self.result(single, &verdict, text, Some(&|text| files.save_output(text)))
+    }
+
+    /// Returns the note about a command that the sandbox has refused.
+    fn refused_note(&self, single: &SingleResult, refusal: Option<Refusal>) -> Option<&'static str> {
+        let is_sandboxed = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
+        let is_confined = self.sandbox.as_ref().is_some_and(SandboxPlan::is_confined);
+        match refusal.filter(|_| is_sandboxed) {
+            Some(Refusal::ReadOnly) if is_confined => Some(REFUSED_OUTSIDE),
+            // It may be a file of the tree that may not be executed.
+            Some(Refusal::Denied) if is_confined => None,
+            refusal => refusal.map(refused_in_shell),
+        }
+    }
+
+    /// Returns the facts that the answer may contradict. `has_tried`: the child called a tool that it does not have;
+    /// `has_written`: it called one that writes.
+    fn caveats(
+        &self,
+        single: &SingleResult,
+        has_tried: bool,
+        has_written: bool,
+        is_refused: bool,
+    ) -> Vec<Caveat> {
+        let withheld = &self.withheld;
+        let is_off = |caveat: &Caveat| has_tried || (withheld.are_requested && *caveat == Caveat::WriteOff);
+        let unchanged = has_written && has_changed_nothing(single);
+        [
+            withheld.caveat.filter(is_off),
+            unchanged.then_some(Caveat::Unchanged),
+            is_refused.then_some(Caveat::Refused),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     /// Adds the artifacts of a private tree to the result of a run without a child, unless the tree was not touched.
