@@ -128,6 +128,12 @@ export interface SingleResult {
   /** The result of the check of its work. Absent if the agent has no check, or the run ended before it. */
   check?: CheckReport
   /**
+   * The facts that its answer may contradict, the most important one first. `write_off`: it changed nothing, because
+   * `allowWrite` is off; `readonly`: it called a tool that writes, and its agent is readonly; `unchanged`: it called a tool
+   * that writes, and git sees no change; `refused`: the sandbox refused a shell command. Absent without one.
+   */
+  caveats?: Array<"write_off" | "readonly" | "unchanged" | "refused">
+  /**
    * The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
    * are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
    * not write.
@@ -352,7 +358,8 @@ export type DisplayItem =
   text: string }
   | { type: 'toolCall'; /** The tool's name. */
     name: string; /** The arguments. Sanitized, at most 32 KiB: long strings are cut in the middle. */
-  args: Record<string, unknown> }
+  args: Record<string, unknown>; /** True if the call has failed. Absent otherwise. */
+  isError?: boolean }
 
 /** The usage of a run, summed over its assistant messages. */
 export interface RunUsage {
@@ -378,6 +385,22 @@ export interface ContextUse {
   window: number
   /** The used part of the window in percent, from 0; can be above 100. Absent without `tokens`. */
   percent?: number
+}
+
+/** The artifacts of a run, which are facts next to the child's words. The fields are those of `SingleResult`. */
+export interface RunArtifacts {
+  /** The id by which commands find them, if it is not that of the record: each step of a chain has its own. */
+  runId?: string
+  /** The result of the check of its work. */
+  check?: CheckReport
+  /** The files that it changed. */
+  changes?: Array<string>
+  /** The changed files that run code later, or tell agents what to do. */
+  flagged?: Array<string>
+  /** The reason why there may be more of them. */
+  flaggedGap?: string
+  /** The report on its private tree. */
+  isolation?: IsolationReport
 }
 
 /** A run, in the background or in the foreground. All texts are sanitized; times are milliseconds since 1970 in UTC. */
@@ -464,7 +487,9 @@ export interface RunRecord {
   transcript?: string
   /** The id of the child's session. */
   childSessionId?: string
-  /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial` and `notes`. */
+  /** The artifacts of its work. Absent without any, and in events. */
+  artifacts?: Array<RunArtifacts>
+  /** The announcement; at most 16 KiB. Absent in the brief runs of events, as are `partial`, `structured` and `notes`. */
   result?: string
   /** The beginning of an answer that was cut off; at most 4 KiB. */
   partial?: string
@@ -474,6 +499,8 @@ export interface RunRecord {
   notes?: Array<string>
   /** The tools its policy allowed when it was accepted. */
   tools: Array<string>
+  /** The facts that its answer may contradict, as in `SingleResult`. */
+  caveats?: Array<"write_off" | "readonly" | "unchanged" | "refused">
   /** The child's sandbox in words: the mechanisms that enforce it, or a note that it is not enforced. */
   sandbox?: string
   /** The level of certainty that all of the child's processes have ended, as in `SingleResult`. */
@@ -500,12 +527,23 @@ export interface RunRecord {
   restarts?: number
   /** The process id of its host. */
   hostPid?: number
-  /** True when its child works in a tree of its own, which `diff` shows once it has ended. */
+  /** True when its child works in a tree of its own. */
   isIsolated: boolean
+  /**
+   * Where its changes are stored, or why none are: `diff` shows those of a snapshot or a branch. Absent until it is
+   * known, and for runs of earlier versions.
+   */
+  storedChanges?: "readonly" | "write_off" | "only_reads" | "nothing" | "snapshot" | "branch" | "not_imported" | "not_recorded" | "no_git" | "remote"
   /** True when it runs in this process. */
   isInProcess: boolean
   /** True when a call waits for it, or has waited: it is listed until it ends, and kept so that it can be continued. */
   isForeground: boolean
+  /**
+   * The state of its changes, once it has ended: `unapplied`: on a branch or in a patch, `half_applied`: an apply was
+   * interrupted, `applied_only`: applied, and the branch was discarded, `in_place`: in the user's tree. Absent if it
+   * has none.
+   */
+  changesState?: "unapplied" | "half_applied" | "applied" | "applied_only" | "in_place" | "undone" | "discarded"
 }
 
 /** A change of a conversation's runs. A field is absent when there is nothing new for it. */
@@ -524,6 +562,8 @@ export interface BackgroundEvent {
   deliveries?: DeliveryMessage
   /** Sentences the user must see, such as that the store cannot be used. */
   notices?: Array<string>
+  /** The changes in the project that wait for the user, with a command. Once after the opening. */
+  waiting?: string
 }
 
 /**
@@ -728,12 +768,14 @@ export interface CommandReport {
   exact?: ExactReport
   /** `RunRecord.key` of a run to show at work, after `run --wait`. */
   watch?: string
+  /** True if the card of a call says it, too. A host that draws cards does not show the report. Absent otherwise. */
+  isOnCard?: boolean
 }
 
 /** One line of a report. */
 export interface ReportLine {
   /** The mark before it; absent: none. */
-  mark?: "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
+  mark?: "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "started" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** Its first column; absent: none. */
   name?: string
   /** The text. */
@@ -1359,6 +1401,11 @@ export declare class BackgroundSession {
    */
   runs(all?: boolean | undefined | null): Promise<RunRecord[]>
   /**
+   * Resolves with the runs that a person sees: those of `runs`, and at most 50 runs of other conversations
+   * in the same project whose work waits, because it can be applied, undone or continued. Newest first.
+   */
+  projectRuns(): Promise<RunRecord[]>
+  /**
    * Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
    * `background`, `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the
    * report, also for a mistake. `host` answers the questions of a resumed run. `pi` describes pi as the caller knows
@@ -1468,6 +1515,11 @@ export declare class CallCard {
   update(details: string, text: string, nowMs: number): void
   /** Takes the result. */
   finish(details: string, text: string, hasFailed: boolean, nowMs: number): void
+  /**
+   * Takes what commands have done with the changes of runs, as JSON: an object of ids and `RunRecord.changesState`. The card of
+   * a result then no longer offers these commands.
+   */
+  settle(settled: string): void
   /** Draws who works on what. */
   head(palette: Palette, width: number, extent: CardExtent): Array<string>
   /** Draws its progress, or its result. */
@@ -1667,8 +1719,8 @@ export declare class Panel {
   setRuns(runs: string, unread: Array<string>, nowMs: number): void
   /** Takes the answer to a step as JSON, or the message of its error. */
   answer(id: number, answer: string | undefined | null, problem: string | undefined | null, nowMs: number): void
-  /** Allows the next read of the transcript of the run with this key. Call it some time after each answer. */
-  rested(key: string): void
+  /** Allows the next read of the transcript that the step with this id has read. Call it some time after each answer. */
+  rested(id: number): void
   /** Updates the clocks, and requests old data again. Call it once a second. */
   tick(nowMs: number): void
   /** Does the action of a key; `undefined` stands for any other key. */
@@ -1845,6 +1897,10 @@ export interface CardExtent {
   rows?: number
   /** The time, in milliseconds since 1970. */
   nowMs: number
+  /** The name of the key that stops a call, for the card of a call that has run for a while. */
+  stopKey?: string
+  /** The name of the key that moves it to the background. */
+  backgroundKey?: string
 }
 
 /** Several tasks one after the other, and the pi that asks. */
@@ -1865,13 +1921,11 @@ export interface ChainOptions {
  *
  * @example
  * ```ts
+ * import os from "node:os";
  * import { checkAgent } from "pi-subagent-native/extension";
  *
- * for (const { message } of checkAgent("---
-name: scout
-tools: gerp
----
-Look.")) console.error(message);
+ * const lines = ["---", "name: scout", "tools: gerp", "---", "Look."];
+ * for (const { message } of checkAgent(lines.join(os.EOL))) console.error(message);
  * ```
  */
 export declare function checkAgent(text: string): Array<Diagnostic>
@@ -1886,7 +1940,7 @@ export declare function checkAgent(text: string): Array<Diagnostic>
  * console.log(checkSchema({ type: "object", properties: { files: { type: "array" } } }) ?? "a schema");
  * ```
  */
-export declare function checkSchema(schema: any): string | null
+export declare function checkSchema(schema: unknown): string | null
 
 /** The question that a person wants to answer. */
 export interface ChosenQuestion {
@@ -1982,6 +2036,7 @@ export declare function doctor(options: SurfaceOptions): Promise<DoctorReport>
 
 /**
  * Draws the message that announces how background runs ended, given its details as JSON; `null` for anything else.
+ * `settled` is that of `CallCard.settle`.
  *
  * @example
  * ```ts
@@ -1990,7 +2045,7 @@ export declare function doctor(options: SurfaceOptions): Promise<DoctorReport>
  * console.log(drawAnnouncement(new Palette("{}"), 80, "{}", false));
  * ```
  */
-export declare function drawAnnouncement(palette: Palette, width: number, details: string, isExpanded: boolean): Array<string> | null
+export declare function drawAnnouncement(palette: Palette, width: number, details: string, isExpanded: boolean, settled?: string | undefined | null): Array<string> | null
 
 /**
  * Draws a pending question on one line. `hint` says how to answer, and is shown if there is room for it.
@@ -2191,7 +2246,7 @@ export declare function loadConfig(options: SurfaceOptions): Promise<LoadedConfi
 /** A mark: one column wide. */
 export interface MarkStyle {
   /** The name of the mark. */
-  name: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
+  name: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "started" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** The sign itself; empty for `none`. */
   sign: string
   /** The theme colour it is drawn in. */
@@ -2265,7 +2320,7 @@ export declare function paletteColors(): Array<string>
 /** The keys of an action of the panel. */
 export interface PanelKey {
   /** The action. */
-  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "again" | "keys" | "back" | "left"
+  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "discard" | "again" | "keys" | "back" | "left"
   /** The action of pi's that is the same: the keys that the user has chosen for it come first. */
   pi?: string
   /** The panel's own keys, as pi names keys. */
@@ -2444,6 +2499,8 @@ export interface RunStatus {
   stopReason?: string
   /** The signal that ended the child. */
   signal?: string
+  /** The most important fact that the answer of a completed run may contradict: the first of `SingleResult.caveats`. */
+  caveat?: "write_off" | "readonly" | "unchanged" | "refused"
   /**
    * The time for which a countdown is written, in milliseconds since 1970.
    * @default now
@@ -2645,7 +2702,7 @@ export declare function stateLabel(status: RunStatus): StateLabel
 /** The label of a state. */
 export interface StateLabel {
   /** The name of its mark; `markStyles` has the sign. */
-  mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "retrying" | "skipped" | "added" | "removed" | "hunk"
+  mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "started" | "retrying" | "skipped" | "added" | "removed" | "hunk"
   /** The state in a word or two. */
   word: string
   /** The text next to the mark. Absent for a run that simply runs or has simply completed. */
