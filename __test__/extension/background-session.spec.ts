@@ -173,7 +173,10 @@ describe("/subagents answer", () => {
 		for (const line of ["answer", "answer cleanup"])
 			await host.commands.get("subagents")?.handler(line, host.context());
 		const lines = host.entries.map(({ data }) => (data as { lines: { text: string }[] }).lines[0]?.text);
-		assert.deepEqual(lines, ["No sub-agent waits for an answer in this terminal", "No sub-agent waits for an answer in this terminal"]);
+		assert.deepEqual(lines, [
+			"No sub-agent waits for an answer in this terminal",
+			"No sub-agent waits for an answer in this terminal",
+		]);
 	});
 });
 

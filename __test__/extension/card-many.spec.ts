@@ -355,7 +355,10 @@ describe("the card of ended tasks", () => {
 		];
 		const card = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results });
 		assert.ok(card.lines().includes("  changed src/a.rs, src/b.rs"), card.lines().join("\n"));
-		assert.ok(card.lines().includes("  in your files: /subagents diff 00000001 · /subagents undo 00000001"), card.lines().join("\n"));
+		assert.ok(
+			card.lines().includes("  in your files: /subagents diff 00000001 · /subagents undo 00000001"),
+			card.lines().join("\n"),
+		);
 	});
 
 	it("shows the files to check first, and each note on undo once", () => {
