@@ -252,10 +252,14 @@ async fn the_question_whether_a_projects_agent_may_run_shows_its_check() {
         let mut scene = scene(Child::answering().listens(), "true", &config);
         let agents = scene.path("project/.pi/agents");
         fs::create_dir_all(&agents).expect("the directory is created");
-        let agent = format!("---\nname: local\nreadonly: {readonly}\ncheck: {}\n---\nBuild.\n", json!(shown));
-        fs::write(agents.join("local.md"), agent).expect("the file is written");
         scene.spec.agent = "local".into();
         for answer in [false, true] {
+            // A no holds until the file changes.
+            let agent = format!(
+                "---\nname: local\nreadonly: {readonly}\ncheck: {}\n---\nBuild {answer}.\n",
+                json!(shown)
+            );
+            fs::write(agents.join("local.md"), agent).expect("the file is written");
             let asked = Mutex::new(Vec::new());
             let confirms = |request: ConfirmRequest| {
                 asked.lock().push(request.message.into_string());

@@ -238,7 +238,7 @@ async fn a_lost_connection_fails_the_run_and_leaves_no_remote_process() {
         let single = &result.details.results[0];
         assert_eq!(single.outcome, RunOutcome::Failed, "{case}: {}", result.text);
         let error = single.error.as_deref().unwrap_or_default();
-        assert!(error.starts_with("`far` ended before its child: "), "{case}: {error}");
+        assert!(error.starts_with("`far` ended without reporting the end of its child: "), "{case}: {error}");
         assert!(exits_with_success || error.contains("SIGKILL"), "{case}: {error}");
         assert!(result.text.contains(LOOK_FIRST), "{case}: {}", result.text);
         child.gone("the child").await;
@@ -331,7 +331,11 @@ async fn a_child_killed_with_its_job_does_not_count_as_ended_by_itself() {
         let (single, text) = run(&scene).await;
         assert_eq!(single.outcome, RunOutcome::Failed, "{label}: {text}");
         let error = single.error.as_deref().unwrap_or_default();
-        assert_eq!(error.starts_with("`far` ended before its child: "), is_lost, "{label}: {error}");
+        assert_eq!(
+            error.starts_with("`far` ended without reporting the end of its child: "),
+            is_lost,
+            "{label}: {error}"
+        );
         assert_eq!(remote_entries(&scene), 0, "{label}");
     }
 }

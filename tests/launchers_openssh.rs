@@ -144,7 +144,7 @@ async fn a_silent_network_failure_ends_the_run_and_then_the_child() {
         assert_eq!(single(&result).outcome, outcome, "{label}: {}", result.text);
         if outcome == RunOutcome::Failed {
             assert!(
-                error(&result).starts_with("`far` ended before its child: "),
+                error(&result).starts_with("`far` ended without reporting the end of its child: "),
                 "{label}: {}",
                 error(&result)
             );

@@ -186,7 +186,8 @@ async fn a_job_that_loses_its_nodes_fails_its_run_and_is_not_started_again() {
     assert_eq!(single.outcome, RunOutcome::Failed, "{}", result.text);
     let error = single.error.as_deref().unwrap_or_default();
     assert!(
-        error.starts_with("`far` ended before its child: ") && error.contains("DUE TO PREEMPTION"),
+        error.starts_with("`far` ended without reporting the end of its child: ")
+            && error.contains("DUE TO PREEMPTION"),
         "{error}"
     );
     assert!(result.text.contains(LOOK_FIRST), "{}", result.text);
@@ -266,7 +267,8 @@ async fn a_lost_node_fails_the_run_and_a_drained_node_does_not() {
     assert_eq!(single.outcome, RunOutcome::Failed, "{}", result.text);
     let error = single.error.as_deref().unwrap_or_default();
     assert!(
-        error.starts_with("`far` ended before its child: ") && error.contains("Node failure on"),
+        error.starts_with("`far` ended without reporting the end of its child: ")
+            && error.contains("Node failure on"),
         "{error}"
     );
     assert!(result.text.contains(LOOK_FIRST), "{}", result.text);

@@ -31,7 +31,7 @@ const TYPES: &str = include_str!("../src/node/types.d.ts");
 const ALWAYS: [&str; 3] = ["RunDetails.kind", "RunDetails.version", "SingleResult.displayItems"];
 
 /// The interfaces of values that only a caller writes.
-const INPUTS: [&str; 15] = [
+const INPUTS: [&str; 16] = [
     "ArrivingCall",
     "BackgroundOptions",
     "ChainOptions",
@@ -41,6 +41,7 @@ const INPUTS: [&str; 15] = [
     "HostSkill",
     "HostTool",
     "ParallelOptions",
+    "RunBudget",
     "RunOptions",
     "SessionKey",
     "SpawnOptions",

@@ -204,7 +204,7 @@ describe("a request for a background run", () => {
 	it("is answered before the user decides about the agent, also after another question", async (t) => {
 		const scene = backgroundScene(t);
 		scene.write("project/.pi/agents/local.md", local);
-		scene.write("project/.pi/agents/other.md", local.replace("local", "other"));
+		for (const name of ["other", "third"]) scene.write(`project/.pi/agents/${name}.md`, local.replace("local", name));
 		const here = Here.open(scene);
 		const questions: { agent: string; answer: (yes: boolean) => void }[] = [];
 		const confirm = ({ agent }: { agent: string }) =>
@@ -227,7 +227,7 @@ describe("a request for a background run", () => {
 		// The answer is remembered, and a stop is an answer.
 		assert.doesNotMatch((await here.started({ agent: "other" }, { confirm })).note ?? "", /asked/);
 		await here.receive();
-		const third = await here.started({ agent: "local" }, { confirm });
+		const third = await here.started({ agent: "third" }, { confirm });
 		await until(() => questions.length === 3, "the third question");
 		await here.execute(`stop ${third.runId}`);
 		assert.match((await here.receive()).text, /Status: error[\s\S]*stopped on request/);
@@ -632,13 +632,13 @@ describe("several processes", () => {
 		const [talk, end] = [await there.started({ label: "talk" }), await there.started({ label: "end" })];
 		await untilRecorded(scene, "task", 2);
 		assert.deepEqual(await here.runs(), []);
-		assert.match((await here.execute("list all")).text, /end[\s\S]*talk/);
+		assert.match((await here.execute("list all")).text, /talk[\s\S]*end/);
 		// Only a number of that list reaches a run of another session.
 		assert.match((await here.command("info last")).text, /there is no run `last`/);
 		const seen = await here.run(end.runId, ({ state, transcript }) => state === "running" && !!transcript);
 		assert.deepEqual([seen.isInProcess, seen.session], [false, "two"]);
 		await until(() => existsSync(seen.transcript ?? ""), "the session of the child");
-		assert.match((await here.execute(`info ${end.runId}`)).text, /session id +(?!not known)\S+/);
+		assert.match((await here.execute(`info --paths ${end.runId}`)).text, /session id +(?!not known)\S+/);
 		await here.execute(`send ${talk.runId} now come home`);
 		const stopped = await here.execute(`stop ${end.runId}`);
 		assert.match(stopped.text, /stopped/i);

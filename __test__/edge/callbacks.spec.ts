@@ -238,7 +238,7 @@ describe("a question", () => {
 			const result = await scene.run({}, undefined, { confirm: answer as () => boolean });
 			assert.equal(result.details.error?.code, "SUBAGENT_DISABLED");
 			const why = label in no ? "the user did not allow it" : "the user has not answered whether it may run";
-			assert.ok(textOf(result).includes(`${why}; use another one`), textOf(result));
+			assert.match(textOf(result), new RegExp(`${why}.*; use another one`));
 			assert.deepEqual(result.details.results, []);
 			assert.ok(!scene.wasStarted);
 		});
@@ -285,7 +285,7 @@ describe("a question", () => {
 });
 
 describe("model", () => {
-	const config = { agents: { explorer: { model: "sonnet" } } };
+	const config = { agents: { explorer: { model: "anthropic/claude-sonnet" } } };
 
 	it("is asked for each model that is not the session's, and refuses one without a login before the start", async (t) => {
 		const asked: string[] = [];
@@ -299,13 +299,13 @@ describe("model", () => {
 		const refused = await new Scene(t, script).run({ config }, undefined, model({ variables: ["THE_KEY"] }));
 		assert.match(
 			textOf(refused),
-			/^model `sonnet` .*, which is `anthropic\/claude-sonnet` here, .*`\/login anthropic`, or set THE_KEY/,
+			/^model `anthropic\/claude-sonnet` .*`\/login anthropic`, set THE_KEY, or remove/,
 		);
 		assert.equal(refused.details.error?.code, "INVALID_INPUT");
 		const fine = await new Scene(t, script).run({ config }, undefined, model({ hasLogin: true }));
 		assert.equal(textOf(fine), "Done.");
 		await new Scene(t, script).run({ model: "fake/m1" }, undefined, model({}));
-		assert.deepEqual(asked, ["sonnet", "sonnet"]);
+		assert.deepEqual(asked, ["anthropic/claude-sonnet", "anthropic/claude-sonnet"]);
 	});
 
 	it("that fails, or returns nothing, leaves the decision to the child", async (t) => {

@@ -161,7 +161,7 @@ describe("a detached run", LINUX, () => {
 		assert.deepEqual(modes, [0o700, 0o600, 0o600], "the output of a child is private to its user");
 		assert.equal(hostProcesses(scene).length, 2);
 		assert.equal(shown(scene).length, 2);
-		assert.match((await here.execute("list")).text, /end[\s\S]*talk/);
+		assert.match((await here.execute("list")).text, /talk[\s\S]*end/);
 		await here.execute("send talk now come home");
 		assert.deepEqual(await untilRecorded(scene, "steering"), ["now come home"]);
 		await here.execute("stop end");

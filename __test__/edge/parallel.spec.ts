@@ -218,9 +218,9 @@ describe("a task's own directory", () => {
 				return answer;
 			},
 		});
-		const refused = await run(scene, several, {}, undefined, ask(false));
+		const refused = await run(scene, several, { sessionId: "refused" }, undefined, ask(false));
 		assert.deepEqual([refused.details.error?.code, records(scene)], ["SUBAGENT_DISABLED", []]);
-		assert.match(textOf(refused), /^task 2: agent `local` .*the user did not allow it; use another one, .*$/);
+		assert.match(textOf(refused), /^task 2: agent `local` .*the user did not allow it, .*; use another one, .*$/);
 		const unattended = await run(scene, several);
 		assert.match(
 			textOf(unattended),

@@ -40,7 +40,7 @@ import { packageDir } from "../support/versions.ts";
 import { earlyCallsDouble } from "./early-double.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
-const addon = createRequire(import.meta.url)(packageDir) as typeof import("../../native.js");
+const addon = createRequire(import.meta.url)(`${packageDir}/native.js`) as typeof import("../../native.js");
 
 function tool(name: string): ToolSurface {
 	const description = `The tool ${name}.`;

@@ -16,7 +16,7 @@ import {
 	textOf,
 } from "../support/pi.ts";
 
-const { describeTools } = createRequire(import.meta.url)(packageDir) as typeof import("../../native.js");
+const { describeTools } = createRequire(import.meta.url)(`${packageDir}/native.js`) as typeof import("../../native.js");
 
 /** Tokens, about four characters each, that everything this package adds to a request may take. */
 const maxTokens = 1_300;

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 import { packageDir, piVersions, type RpcSession, Stage, startRpc } from "../support/pi.ts";
 
 const { describeTools, discoverAgents } = createRequire(import.meta.url)(
-	packageDir,
+	`${packageDir}/native.js`,
 ) as typeof import("../../native.js");
 
 const workflows = ["implement", "implement-and-review", "scout-and-plan"];

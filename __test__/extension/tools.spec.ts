@@ -267,7 +267,7 @@ describe("registration", () => {
 	it("hides every tool from scripts, and declares read-only tools", async () => {
 		const { host } = await start();
 		await host.emit("session_start");
-		const { describeTools } = createRequire(import.meta.url)(packageDir) as Native;
+		const { describeTools } = createRequire(import.meta.url)(`${packageDir}/native.js`) as Native;
 		const { tools } = await describeTools({ cwd: process.cwd() });
 		assert.deepEqual(new Set(tools.map(({ exposure }) => exposure)), new Set(["model-only"]));
 		const reading = tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);

@@ -282,7 +282,8 @@ mod tests {
         for (count, is_retained) in [(1, true), (16 * 1024, false)] {
             let args = Value::String("\u{1}".repeat(count));
             let call = DisplayItem::tool_call("bash".to_owned(), args.clone());
-            assert_eq!(call == DisplayItem::tool_call("bash".to_owned(), args), is_retained);
+            let whole = DisplayItem::ToolCall { name: "bash".to_owned(), args, is_error: false, id: None };
+            assert_eq!(call == whole, is_retained);
         }
     }
 

@@ -204,7 +204,7 @@ mod tests {
                 "  the sandbox refused a shell command (docs/sandbox.md)",
                 "  Done.",
                 "  changed a.ts",
-                "  on branch subagent/1a2b3c4d, not in your files: /subagents apply 1a2b3c4d",
+                "  on branch subagent/1a2b3c4d, not in your files: /subagents diff 1a2b3c4d · /subagents apply 1a2b3c4d",
             ]
         );
         let applied = drawn(&run, r#"{"1a2b3c4d":"applied","later":"of a later release"}"#);
