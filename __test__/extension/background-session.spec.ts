@@ -120,7 +120,7 @@ describe("sessions_spawn", () => {
 		const draw = card(extension, "sessions_spawn", args);
 		assert.deepEqual(draw(), ["○ background explorer · loader · find the loader and everything that it loads"]);
 		const receipt = { status: "accepted", runId: "1a2b3c4d", childSessionKey: "agent:explorer:subagent:u" };
-		assert.deepEqual(draw({ details: receipt }, 50), ["→ background explorer · started · loader · 1a2b3c…"]);
+		assert.deepEqual(draw({ details: receipt }, 50), ["→ background explorer · started · loader"]);
 		const warned = { ...receipt, warnings: ["model `x` is not known"] };
 		assert.deepEqual(card(extension, "sessions_spawn", args)({ details: warned })[1], "  model `x` is not known");
 		const failed = card(extension, "sessions_spawn", { task: "x" })({
