@@ -87,7 +87,7 @@ for (const version of piVersions) {
 			// The list, and the answer: told before the prompt, or after it.
 			assert.match(
 				next.stdout,
-				/^✓ #3 {2}\w{8} · explorer "second" · completed [\s\S]*^✓ #4 {2}\w{8} · explorer · `say one` · completed .*\n.*\n(Yes\.|Heard unknown: nothing)\n$/m,
+				/^✓ #4 {2}\w{8} · explorer · `say one` · completed .*\n✓ #3 {2}\w{8} · explorer "second" · completed [\s\S]*\n(Yes\.|Heard unknown: nothing)\n$/m,
 			);
 		});
 	});

@@ -98,6 +98,7 @@ for (const version of piVersions) {
 					/^ {2}✗ reviewer .* {2}refuse +failed · the model's provider .*no credit is left`$/,
 					/^ {2}✓ tester/,
 					/^ {2}✓ implementer/,
+					/^ {2}to continue reviewer: \/subagents resume \w{8}$/,
 					/^ {2}3 completed · 1 failed · \d turns /,
 				);
 				await tui.close();
@@ -128,8 +129,9 @@ for (const version of piVersions) {
 				const ended = [
 					/^⚠ subagent chain · stopped at step 2 of 3 · \S+s$/,
 					/^ {2}1 ✓ explorer .* The beginning\./,
-					/^ {2}2 ⚠ reviewer .* stopped · cancelled by user/,
+					/^ {2}2 ⚠ reviewer .* stopped · I stay/,
 					/^ {2}3 ⚠ tester +never +stopped before it started/,
+					/^ {2}to continue reviewer: \/subagents resume \w{8}$/,
 					/^ {2}1 completed · 2 stopped · /,
 				];
 				await card(tui, ...ended);
@@ -141,7 +143,7 @@ for (const version of piVersions) {
 				await card(again, ...ended);
 				await again.press("C-o");
 				const screen = await again.waitFor(/session …[\s\S]*session …/);
-				assert.match(screen, /cancelled by user\n+ {5}I stay\n/, "the partial answer stays on the screen");
+				assert.match(screen, /last said:\n+ {5}I stay\n/, "the partial answer stays on the screen");
 				await again.close();
 			});
 		});

@@ -62,7 +62,8 @@ for (const version of piVersions) {
 				await tui.type(delegate({ agent: "explorer", task: "say hello" }));
 				await tui.press("Enter");
 				await tui.waitFor(/✓ subagent explorer/);
-				await command("undo last");
+				// `last` is a run with changes.
+				await command("undo 1");
 				await tui.waitFor(/explorer\s+is\s+readonly:\s+it\s+changed\s+nothing/);
 				await tui.close();
 			});

@@ -53,7 +53,7 @@ test("a card offers no command that was carried out, also in the next pi", { ski
 		stage.world.writeAgentDir("agents/writer.md", agent);
 		stage.configure({ allowWrite: true });
 		const tui = await startTui(stage.world, { prompt: delegate({ agent: "writer", task: "add it" }) });
-		const offer = /on branch (\S+), not in your files: (\/subagents apply \w{8})/;
+		const offer = /on branch (\S+), not in your files: \/subagents diff \w{8} · (\/subagents apply \w{8})/;
 		const [, branch = "", command = ""] = offer.exec(await tui.waitFor(offer)) ?? [];
 		await tui.waitFor("The child says:");
 		const settled = async (line: string, end: string) => {
