@@ -20,7 +20,7 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::orchestrate::{BackgroundMove, Call, single};
 use pi_subagent_native::present::{Clock, list_report};
 use pi_subagent_native::run::{
-    Answer, BoxFuture, ChildQuestion, Host, HostCallbacks, HostContext, RunOverrides, RunSpec,
+    Answer, BoxFuture, ChildQuestion, Host, HostCallbacks, HostContext, RunOverrides, RunRecord, RunSpec,
 };
 use serde_json::{Value, json};
 use supervisor::Cancel;
@@ -198,7 +198,7 @@ async fn a_run_whose_task_panics_ends_as_failed() {
     let end = scene.until_message(1).await;
     assert!(end.text.contains("internal error"), "{}", end.text);
     let runs = scene.service.runs(Some(SESSION.into())).await;
-    assert_eq!(runs.iter().map(|run| run.is_live()).collect::<Vec<_>>(), [false]);
+    assert_eq!(runs.iter().map(RunRecord::is_live).collect::<Vec<_>>(), [false]);
 }
 
 /// A permission question may repeat text of the child's model. An answer by the parent's model would then be the model's

@@ -194,8 +194,7 @@ for (const version of piVersions) {
 			await tui.waitFor("I begin.");
 			assert.equal(survivors(stage.world.mark).length, delegating, "pi, its child and the child's warden run");
 			await tui.press("Escape");
-			const screen = await tui.waitFor(/⚠ subagent explorer · \S+ · stopped/);
-			assert.match(screen, /cancelled by user/);
+			await tui.waitFor(/⚠ subagent explorer · \S+ · stopped/);
 			assert.equal(survivors(stage.world.mark).length, 1, "the child has ended");
 			await tui.close();
 		});

@@ -92,7 +92,7 @@ for (const version of piVersions) {
 				await tui.waitFor("Steering: yes");
 				assert.deepEqual(answers(stage), {});
 				await tui.press("Escape");
-				await tui.waitFor("cancelled by user");
+				await tui.waitFor(/⚠ subagent explorer · \S+ · stopped/);
 				assert.doesNotMatch(await tui.screen(), /alt\+a|cannot be undone/, "the question disappears with its run");
 				await tui.close();
 			});

@@ -24,9 +24,9 @@ fn check(tool: &str, program: &str, listing: &Listing, context: &HostContext) ->
         // An extension provides the tool.
         return None;
     }
-    let uses = |plan: &agents::ToolPlan| plan.tools.iter().any(|used| used == tool);
+    let has_tool = |plan: &agents::ToolPlan| plan.tools.iter().any(|used| used == tool);
     let local = listing.agents.iter().filter(|listed| !listed.is_remote);
-    let users = local.filter(|listed| listed.plan.as_ref().is_ok_and(uses));
+    let users = local.filter(|listed| listed.plan.as_ref().is_ok_and(has_tool));
     let users: Vec<&str> = users.map(|listed| listed.agent.name.as_str()).collect();
     let (_, package, of_debian) = PACKAGES.into_iter().find(|(name, ..)| *name == program)?;
     let place = fetched_programs(&context.agent_dir);

@@ -190,6 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "one line per state")]
     fn every_state_has_a_mark_and_a_label_and_some_have_a_note() {
         let of = |state: &str| RunStatus { state: state.to_owned(), ..RunStatus::default() };
         let retry = |at_ms, error: Option<&str>| RetryNotice {

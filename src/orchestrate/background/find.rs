@@ -132,7 +132,7 @@ async fn by_live_session(id: &str, mut runs: Vec<RunRecord>) -> Option<RunRecord
     runs.retain(RunRecord::is_live);
     let wanted = id.to_owned();
     let is_wanted = move |run: &RunRecord| {
-        let id = run.transcript.as_deref().and_then(|path| session_id(path));
+        let id = run.transcript.as_deref().and_then(session_id);
         id.is_some_and(|id| id == wanted)
     };
     blocking(move || runs.into_iter().find(is_wanted)).await

@@ -136,9 +136,9 @@ impl KeyNames<'_> {
         let columns = KEY_COLUMNS.min(page.width() / 2);
         for (PanelKey { description, .. }, names) in panel_keys().iter().zip(self.0) {
             // A key that does not fit is left out. The first one is enough.
-            let whole = (1..=names.len()).rev().map(|count| names[..count].join(" "));
+            let mut whole = (1..=names.len()).rev().map(|count| names[..count].join(" "));
             let fits = |names: &String| width_of(names) <= columns;
-            let names = whole.clone().find(fits).or(whole.last()).unwrap_or_default();
+            let names = whole.clone().find(fits).or(whole.next_back()).unwrap_or_default();
             let names = clipped(&names, columns);
             let lead = format!("{names}{:1$} ", "", columns.saturating_sub(width_of(&names)));
             page.wrapped(&[Span::new("accent", lead)], &[Span::new("toolOutput", description)], Limit::None);

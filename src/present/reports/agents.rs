@@ -51,14 +51,12 @@ pub fn agent_report(name: &Result<String, UnknownAgent>, listing: &Listing) -> R
 }
 
 fn unknown_agent(UnknownAgent { name, nearest, broken, .. }: &UnknownAgent) -> Report {
-    match broken {
-        Some(why) => Report::error(one_line(&format!("{} does not load: {why}", quoted(name)), MAX_TEXT)),
-        None => {
-            let hint = suggestion(nearest.as_deref());
-            Report::error(format!("there is no agent {}{hint}", quoted(name)))
-                .with(ReportLine::below("`/subagents agents` lists them"))
-        }
+    if let Some(why) = broken {
+        return Report::error(one_line(&format!("{} does not load: {why}", quoted(name)), MAX_TEXT));
     }
+    let hint = suggestion(nearest.as_deref());
+    Report::error(format!("there is no agent {}{hint}", quoted(name)))
+        .with(ReportLine::below("`/subagents agents` lists them"))
 }
 
 fn details(listed: &Listed, listing: &Listing) -> Report {

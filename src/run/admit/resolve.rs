@@ -231,10 +231,9 @@ fn no_changes(
         (false, ..) if agent.readonly => StoredChanges::Readonly,
         (false, ..) => StoredChanges::WriteOff,
         (true, false, _) => StoredChanges::OnlyReads,
-        (true, true, true) => return None,
         (true, true, false) if remote_launcher.is_some() => StoredChanges::Remote,
         (true, true, false) if !has_git(&spec.cwd, &spec.context.env) => StoredChanges::NoGit,
-        (true, true, false) => return None,
+        (true, true, _) => return None,
     })
 }
 

@@ -142,6 +142,21 @@ impl ActiveRun<'_> {
         });
     }
 
+    /// Returns the stored changes of a run that worked in place, or the reason why there are none.
+    fn stored_in_place(
+        &self,
+        tree: &TreeAtEnd,
+        is_committed: bool,
+        is_recorded: bool,
+    ) -> Option<StoredChanges> {
+        match tree {
+            _ if self.is_unrecorded => Some(StoredChanges::NotRecorded),
+            TreeAtEnd::Same => (!is_committed).then_some(StoredChanges::Nothing),
+            TreeAtEnd::Other(_) => Some(StoredChanges::Snapshot),
+            TreeAtEnd::Unknown(_) => is_recorded.then_some(StoredChanges::Snapshot),
+        }
+    }
+
     async fn drive(&mut self, early: &mut Option<Booted>) -> ToolResult {
         let mut booted = match Box::pin(self.prepare_start(early)).await {
             Ok(booted) => booted,
@@ -224,12 +239,7 @@ impl ActiveRun<'_> {
                 report.isolation = Some(outcome.report);
             } else {
                 report.flagged = self.flagged_since(watched, &existing.unwrap_or_default()).await;
-                report.stored_changes = match &tree {
-                    _ if self.is_unrecorded => Some(StoredChanges::NotRecorded),
-                    TreeAtEnd::Same => (!is_committed).then_some(StoredChanges::Nothing),
-                    TreeAtEnd::Other(_) => Some(StoredChanges::Snapshot),
-                    TreeAtEnd::Unknown(_) => is_recorded.then_some(StoredChanges::Snapshot),
-                };
+                report.stored_changes = self.stored_in_place(&tree, is_committed, is_recorded);
             }
             // A commit shows in no file.
             let is_unknown = is_listed && report.changes.is_none();

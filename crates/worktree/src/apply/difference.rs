@@ -111,7 +111,9 @@ impl SnapshotStore {
             [old, new].into_iter().flatten().all(|file| file.mode != SUBMODULE)
         });
         // Only the state at the end is compared.
-        changes.iter_mut().for_each(|change| change.old = None);
+        for change in &mut changes {
+            change.old = None;
+        }
         let sizes = self.sizes(snapshot, changes.iter().flat_map(both).collect()).await?;
         let mut found = Vec::new();
         for batch in batches(changes, &sizes) {

@@ -46,6 +46,7 @@ const ATTRIBUTES: &str = "* -text !eol !crlf -ident !filter !working-tree-encodi
 /// The state of a work tree at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the tree or its changes")]
 pub struct Snapshot {
     /// The id of its run.
     pub id: String,

@@ -61,10 +61,8 @@ pub async fn answer(
     match command {
         Command::List { all } => {
             let session = (!all).then(|| view.session().to_owned());
-            let runs = match all {
-                true => service.runs_with_changes(None).await,
-                false => service.runs_of_person(view).await,
-            };
+            let runs =
+                if all { service.runs_with_changes(None).await } else { service.runs_of_person(view).await };
             view.set_listed(runs.iter().map(|run| run.key.clone()));
             let counted = session.clone();
             let count = move |service: &BackgroundService| {

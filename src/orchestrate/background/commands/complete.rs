@@ -69,7 +69,9 @@ pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -
             // The name is all: Enter shows the agent.
             let mut offered = agents_of(name, rest, agents);
             offered.retain(|agent| agent.label != rest);
-            offered.iter_mut().for_each(|agent| agent.value.truncate(agent.value.trim_end().len()));
+            for agent in &mut offered {
+                agent.value.truncate(agent.value.trim_end().len());
+            }
             offered
         }
         (_, None) => {

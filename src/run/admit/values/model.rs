@@ -128,13 +128,11 @@ impl ModelCheck<'_> {
             note = Some(format!(
                 "model `{name}` (from {source}) cannot be used here: {reason}; {instead} is used"
             ));
-            match other {
-                Some(other) => asked = other,
-                None => {
-                    let model = Sourced::new(None, ValueSource::Default);
-                    return Ok(ChosenModel { model, full_name: None, note });
-                }
-            }
+            let Some(other) = other else {
+                let model = Sourced::new(None, ValueSource::Default);
+                return Ok(ChosenModel { model, full_name: None, note });
+            };
+            asked = other;
         }
     }
 
@@ -297,6 +295,7 @@ fn remember(agent_dir: &Path, asked: &str, answer: Option<&HostModel>) {
 }
 
 /// Returns the host's last answer about a model. `None` if the host was never asked.
+#[expect(clippy::option_option, reason = "a host that was asked may have given no answer")]
 pub(crate) fn remembered(agent_dir: &Path, asked: &str) -> Option<Option<HostModel>> {
     ANSWERS.lock().get(&(agent_dir.to_owned(), asked.to_owned())).cloned()
 }
