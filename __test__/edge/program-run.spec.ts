@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 
-import { defineAgent, type Result, type RunOptions, run, type Task, type Update } from "../../index.js";
+import {
+	defineAgent,
+	type Result,
+	type RunOptions,
+	run,
+	type StandardSchema,
+	type Task,
+	type Update,
+} from "../../index.js";
 import type { Scenario } from "./fault.ts";
 import { inTime, type Scene } from "./scene.ts";
 import { gate, playing, recordsOf } from "./stand-in.ts";
@@ -201,5 +209,22 @@ describe("a run", () => {
 		assert.ok(result.ok, JSON.stringify(result));
 		const files: string[] = result.data.files;
 		assert.deepEqual(files, ["a.ts"]);
+	});
+
+	it("has the data that a schema's library makes of the submitted value, or its mistakes", async (t) => {
+		const { options } = stage(t, submitting({ files: ["a.ts"] }));
+		const library = (validate: (value: { files: string[] }) => unknown): StandardSchema<string[]> => {
+			const jsonSchema = { input: () => ({ type: "object", properties: { files: { type: "array" } } }) };
+			const standard = { version: 1, vendor: "test", validate, jsonSchema };
+			return { "~standard": standard as StandardSchema<string[]>["~standard"] };
+		};
+		const made = await ended(run({ ...options, schema: library(({ files }) => ({ value: files })) }));
+		assert.ok(made.ok, JSON.stringify(made));
+		const files: string[] = made.data;
+		assert.deepEqual(files, ["a.ts"]);
+		const issues = [{ message: "too few", path: ["files", { key: 1 }] }];
+		const refused = await ended(run({ ...options, schema: library(() => ({ issues })) }));
+		assert.ok(!refused.ok);
+		assert.deepEqual(refused.error, { code: "RESULT_INVALID", message: "files.1: too few" });
 	});
 });
