@@ -64,7 +64,6 @@ pub struct OutputCollector(Collector);
 #[napi]
 impl OutputCollector {
     /// Creates a collector that has read nothing.
-    #[expect(clippy::new_without_default, reason = "JavaScript has only constructors")]
     #[napi(constructor, catch_unwind)]
     pub fn new() -> Self {
         Self(Collector::new())
