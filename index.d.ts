@@ -143,7 +143,10 @@ export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhi
 
 /** The options of several runs together. */
 export interface GroupOptions {
-	/** Limits of the spending of all runs together, in US dollars: `maxCost`. */
+	/**
+	 * Limits of the spending of all runs together, in US dollars: `maxCost`. Their cost then counts for the group, and not for a
+	 * session.
+	 */
 	budget?: { maxCost: number } | undefined;
 	/** Ends all runs when it fires, and starts no further ones. */
 	signal?: AbortSignal | undefined;

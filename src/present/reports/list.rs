@@ -9,8 +9,8 @@ use crate::present::run_label::{
 use crate::run::{RunRecord, RunState};
 use sanitizer::{one_line, quoted_within};
 
-/// Lists the runs, given newest first, and says how many older ones there are. `own` is the session that asked; without one, the
-/// runs are those of all sessions. A low terminal shows the end, so the newest runs come last, and live runs after all others.
+/// Lists the runs, given newest first, and says how many older ones there are. `own` is the session that asked. Without
+/// it, the runs of all sessions are given. A low terminal shows the end, so the newest runs come last, and live runs after all others.
 /// Numbers count from 1, the newest.
 #[must_use]
 pub fn list_report(runs: &[RunRecord], older: usize, own: Option<&str>, clock: &Clock) -> Report {
