@@ -96,13 +96,12 @@ for (const version of piVersions) {
 			await tui.press("Enter");
 			await tui.waitFor((screen) => (screen.match(/✗ subagent scout/g) ?? []).length === 2);
 			assert.doesNotMatch(await tui.screen(), /alt\+a/);
-			await tui.typeCommand("subagents");
-			await tui.type(" run scout say that I came by command");
-			await tui.press("Enter");
+			await tui.submitCommand("subagents", "run scout say that I came by command");
 			await tui.waitFor(line);
 			await tui.press("M-a");
 			await tui.waitFor("→ No, do not run it");
-			await tui.press("Down", "Enter");
+			await tui.chooseLast("Yes, run it");
+			await tui.press("Enter");
 			await tui.waitFor("that I came by command");
 			await tui.type(request);
 			await tui.press("Enter");
@@ -112,8 +111,7 @@ for (const version of piVersions) {
 			await tui.type(request);
 			await tui.press("Enter");
 			await tui.waitFor(line);
-			await tui.type("/subagents answer ");
-			await tui.press("Enter");
+			await tui.submitCommand("subagents", "answer");
 			await tui.waitFor(/file has changed since you allowed it: +│\n│ - You scout\. +│\n│ \+ You scout elsewhere\. +│/);
 			await tui.press("Escape");
 			await tui.waitFor(/✓ subagent scout[\s\S]*✗ subagent scout[\s\S]*has not\s+answered/);
@@ -132,7 +130,8 @@ for (const version of piVersions) {
 			const top = await tui.waitFor(/lines 1 to \d+ of \d\d+ · pageUp\/pageDown\/end/);
 			const shown = top.replace(/ *│\n│ */g, " ");
 			assert.ok(shown.includes("check: API_KEY=abcd1234efgh5678ijkl;./x.sh npm test<U+2800 x2>; ./y.sh"), top);
-			await tui.press("Down", "Enter");
+			await tui.chooseLast("Yes, run it");
+			await tui.press("Enter");
 			await tui.waitFor("Scroll to the end first: pageDown or end");
 			assert.equal(children(), before);
 			await tui.press("PageDown");

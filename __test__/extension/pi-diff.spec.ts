@@ -37,11 +37,7 @@ for (const version of piVersions) {
 				stage.configure({ allowWrite: true });
 				const prompt = delegate({ agent: "writer", task: "write it" });
 				const tui = await startTui(stage.world, { ...size, prompt });
-				const command = async (words: string) => {
-					await tui.typeCommand("subagents");
-					await tui.type(` ${words} `);
-					await tui.press("Enter");
-				};
+				const command = (words: string) => tui.submitCommand("subagents", words);
 				await tui.waitFor(/✓ subagent writer/);
 				await command("diff last");
 				const shown = await tui.waitFor(/\+of the run/);

@@ -33,8 +33,7 @@ test("the card of a worker that could not write says so in place of a success", 
 		assert.doesNotMatch(screen, /✓ subagent/);
 		await tui.press("C-o");
 		await tui.waitFor(/^ {3}✗ write retry\.js$/m);
-		await tui.type("/subagents list");
-		await tui.press("Enter");
+		await tui.submitCommand("subagents", "list");
 		await tui.waitFor(/⚠ .*changed nothing/);
 		await tui.close();
 	});

@@ -150,8 +150,7 @@ for (const version of piVersions) {
 				);
 				await opened(world, entries, async (tui, screen) => {
 					assert.match(screen, /announced 1/);
-					await tui.type("/subagents doctor");
-					await tui.press("Enter");
+					await tui.submitCommand("subagents", "doctor");
 					await tui.waitFor(/Sub-agents: /);
 					await tui.type(delegate({ agent: "explorer", task: "nulls everywhere" }));
 					await tui.press("Enter");

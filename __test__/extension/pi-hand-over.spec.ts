@@ -97,15 +97,13 @@ for (const version of piVersions) {
 			try {
 				const tui = await startTui(stage.world, { prompt: delegate(waits) });
 				await eventually(() => stage.childRequests().length > 0, "the request of the child");
-				await tui.type("/subagents");
-				await tui.press("Enter");
+				await tui.submitCommand("subagents");
 				await tui.waitFor(/wait for it[\s\S]*b background/);
 				await tui.press("b");
 				await tui.waitFor("continues in the background");
 				await tui.press("Escape");
 				await tui.waitFor(/→ subagent explorer.*started/);
-				await tui.type("/subagents run --wait explorer wait again");
-				await tui.press("Enter");
+				await tui.submitCommand("subagents", "run --wait explorer wait again");
 				await tui.waitFor(/wait again[\s\S]*I look\.[\s\S]*(?:back|keys)/);
 				gate.open();
 				await tui.waitFor("It is done.");

@@ -41,8 +41,7 @@ export default function (pi) {
 `;
 
 async function openPanel(tui: Tui): Promise<void> {
-	await tui.typeCommand("subagents");
-	await tui.press("Enter");
+	await tui.submitCommand("subagents");
 	await tui.waitFor(isOpen);
 }
 

@@ -66,8 +66,7 @@ for (const version of piVersions) {
 				assert.doesNotMatch(await tui.screen(), /cannot be undone/);
 				await tui.press("M-a");
 				await tui.waitFor("→ No");
-				await tui.press("Down");
-				await tui.waitFor("→ Yes");
+				await tui.chooseLast("Yes");
 				await tui.press("Enter");
 				await eventually(() => answers(stage)[first] === "true", "the first answer");
 				await tui.press("C-u", "C-k");
@@ -117,13 +116,13 @@ for (const version of piVersions) {
 				}));
 				const tui = await startTui(stage.world, { prompt: spawn({ ...alpha, label: "cleanup" }) });
 				await tui.waitFor(" ? cleanup (explorer) asks: Delete alpha? · alt+a answers");
-				await tui.type("/reload ");
-				await tui.press("Enter");
+				await tui.submitCommand("reload");
 				await tui.waitFor(/Reloaded/);
 				await tui.waitFor(" ? cleanup (explorer) asks: Delete alpha? · alt+a answers");
 				await tui.press("M-a");
 				await tui.waitFor("→ No");
-				await tui.press("Down", "Enter");
+				await tui.chooseLast("Yes");
+				await tui.press("Enter");
 				await tui.waitFor("Heard success");
 				assert.deepEqual(answers(stage), { alpha: "true" });
 
@@ -131,14 +130,14 @@ for (const version of piVersions) {
 				await tui.press("Enter");
 				await tui.waitFor("tidy (explorer) asks: Delete beta?");
 				// From the panel it is opened above that, which is there again afterwards.
-				await tui.type("/subagents");
-				await tui.press("Enter");
+				await tui.submitCommand("subagents");
 				// The question stands above the editor too; the keys are the panel's.
 				const opened = await tui.waitFor(/o question/);
 				assert.match(opened, /\? tidy \(explorer\) asks: Delete beta\?/);
 				await tui.type("o");
 				await tui.waitFor("→ No");
-				await tui.press("Down", "Enter");
+				await tui.chooseLast("Yes");
+				await tui.press("Enter");
 				const panel = await tui.waitFor((screen) => screen.includes("Sub-agents") && !screen.includes("beta?"));
 				assert.match(panel, /tidy/);
 				await tui.press("q");
@@ -147,8 +146,7 @@ for (const version of piVersions) {
 				await tui.type(spawn({ task: "say done gamma", label: "sweep" }));
 				await tui.press("Enter");
 				await tui.waitFor("sweep (explorer) asks: Delete gamma?");
-				await tui.type("/stop ");
-				await tui.press("Enter");
+				await tui.submitCommand("stop");
 				await tui.waitFor((screen) => !screen.includes("sweep (explorer) asks"));
 				assert.deepEqual(answers(stage), { alpha: "true", beta: "true" });
 				await tui.close();

@@ -35,13 +35,11 @@ for (const version of piVersions) {
 			const refused = () => stage.childRequests().filter(({ userText }) => userText.startsWith("part")).length;
 			assert.equal(refused(), 2, "only active children have asked the provider");
 			// One task tries in vain.
-			await tui.type("/subagents resume last");
-			await tui.press("Enter");
+			await tui.submitCommand("subagents", "resume last");
 			await eventually(() => stage.childRequests().length === 3, "the third request of the children");
 			await tui.waitFor(/8 waiting for quota/);
 			isUsedUp = false;
-			await tui.type("/subagents resume last");
-			await tui.press("Enter");
+			await tui.submitCommand("subagents", "resume last");
 			const done = await tui.waitFor(/All is done\./);
 			assert.match(done, /8 completed/);
 			assert.match(done, /tries its provider's quota now/);

@@ -41,10 +41,7 @@ for (const version of piVersions) {
 
 		/** Types a command and returns the screen with its whole answer. */
 		async function answer(command: string, end: RegExp): Promise<string> {
-			await tui.typeCommand("subagents");
-			await tui.type(` ${command}`);
-			await tui.press("Escape");
-			await tui.press("Enter");
+			await tui.submitCommand("subagents", command);
 			return await tui.waitFor(end);
 		}
 

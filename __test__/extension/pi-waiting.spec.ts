@@ -23,16 +23,8 @@ const write = ({ toolAnswers }: ModelRequest) =>
 		? [call("bash", { command: "echo two > a.txt; echo more >> README.md" })]
 		: [say("Two files.")];
 
-async function command(tui: Tui, line: string): Promise<void> {
-	await tui.typeCommand("subagents");
-	await tui.type(` ${line}`);
-	await tui.waitFor(`/subagents ${line}`);
-	await tui.press("Enter");
-}
-
 async function openPanel(tui: Tui): Promise<void> {
-	await tui.typeCommand("subagents");
-	await tui.press("Escape", "Enter");
+	await tui.submitCommand("subagents");
 	await tui.waitFor("escape close");
 }
 
@@ -56,7 +48,7 @@ for (const size of sizes) {
 			tui = await startTui(stage.world, size);
 			const waits = `1 branch waits: worker ${id} (2 files) · /subagents apply ${id}`;
 			await tui.waitFor(waits);
-			await command(tui, "list");
+			await tui.submitCommand("subagents", "list");
 			const list = await tui.waitFor(/Runs: 1 ended[\s\S]*not applied yet[\s\S]*another\s+session/);
 			assert.equal(list.split(waits).length, 2, "the notice appears once");
 			await tui.typeCommand("subagents");
@@ -81,13 +73,13 @@ for (const size of sizes) {
 			await tui.press("q");
 
 			// The same facts, in a session that has begun no run.
-			await command(tui, "apply last");
+			await tui.submitCommand("subagents", "apply last");
 			await tui.waitFor("already applied");
-			await command(tui, "apply --abort");
+			await tui.submitCommand("subagents", "apply --abort");
 			await tui.waitFor("undid the apply of");
-			await command(tui, "diff last");
+			await tui.submitCommand("subagents", "diff last");
 			await tui.waitFor(`apply: /subagents apply ${id} · discard: /subagents discard ${id}`);
-			await command(tui, "doctor");
+			await tui.submitCommand("subagents", "doctor");
 			// The report is longer than the screen, and this check is its last.
 			await tui.waitFor((screen) => screen.replace(/\s+/g, " ").includes(`changes ${waits}`));
 			await tui.close();
@@ -111,7 +103,7 @@ test(`the card of a stopped call of pi ${newestPi} names the run and the command
 		// Nothing is to be applied, but the run can be resumed.
 		const next = await startTui(stage.world, { columns: 80, rows: 24 });
 		await next.waitFor("scripted-model");
-		await command(next, "list");
+		await next.submitCommand("subagents", "list");
 		await next.waitFor(/Runs: 1 ended[\s\S]* · stopped after /);
 		assert.doesNotMatch(await next.screen(), /waits/);
 		await next.close();

@@ -87,8 +87,7 @@ for (const version of piVersions) {
 			assert.ok(entry.includes("+API_KEY=[REDACTED]") && !entry.includes("abcd1234"), entry);
 			const tui = await startTui(stage.world, { rows: 60 });
 			await tui.waitFor("scripted-model");
-			await tui.type(`/subagents diff ${run.runId} `);
-			await tui.press("Enter");
+			await tui.submitCommand("subagents", `diff ${run.runId}`);
 			await tui.waitFor(hidden);
 			await tui.close();
 			writeFileSync(join(cwd, "mine.txt"), "mine\n");

@@ -76,9 +76,7 @@ export class Tui {
 
 	/**
 	 * Types a command until pi offers to complete it. Text typed before pi has loaded its commands, for example while a
-	 * session is opened, is not completed, and would be taken for a prompt. The whole name is typed at once: Enter
-	 * replaces as many characters as had been typed when pi made the list, and a list for a part of the name looks the
-	 * same.
+	 * session is opened, is not completed, and would be taken for a prompt.
 	 */
 	async typeCommand(name: string): Promise<void> {
 		for (let attempts = 5; ; attempts--) {
@@ -87,6 +85,35 @@ export class Tui {
 			if (typeof offered === "string") return;
 			if (attempts === 0) throw offered;
 			await this.press("C-u");
+		}
+	}
+
+	/**
+	 * Submits a command without pi's offers to complete it. Enter replaces as many characters as had been typed when pi made
+	 * its offer, and under load the offer is older than the text. Pasted text gets no offer.
+	 */
+	async submitCommand(name: string, words = ""): Promise<void> {
+		await this.typeCommand(name);
+		if (words === "") await this.press("Escape");
+		else await this.#tmux("set-buffer", "--", ` ${words}`, ";", "paste-buffer", "-p", "-d");
+		const typed = `/${name} ${words}`.trim();
+		await this.waitFor((screen) => {
+			const editor = screen.slice(screen.lastIndexOf(typed));
+			return editor.startsWith(typed) && !/^ *→ /m.test(editor);
+		});
+		await this.press("Enter");
+	}
+
+	/**
+	 * Moves to the last choice of a question, named by its beginning. A question that has opened by itself ignores keys at
+	 * first, and one that opens takes them only once it has been drawn.
+	 */
+	async chooseLast(label: string): Promise<void> {
+		for (let attempts = 10; ; attempts--) {
+			await this.press("Down");
+			const chosen = await this.waitFor(`→ ${label}`, 1_000).catch((error: unknown) => error);
+			if (typeof chosen === "string") return;
+			if (attempts === 0) throw chosen;
 		}
 	}
 
