@@ -220,13 +220,16 @@ export interface Agent {
 export declare function defineAgent<const A extends Agent>(agent: A): A;
 
 /**
- * A JSON Schema, as TypeBox makes it too, or a schema of a library with Standard Schema that can write it as JSON Schema: zod
- * from 4.2, arktype from 2.1.28, valibot with `toStandardJsonSchema`.
+ * The shape of a result: a JSON Schema, or a schema of a library. TypeBox works as it is, zod from 4.2, arktype from 2.1.28, and
+ * valibot with `toStandardJsonSchema` of `@valibot/to-json-schema`.
  */
-export type Schema = JsonSchema | StandardSchema;
+export type Schema = JsonSchema | TypeBoxSchema | StandardSchema;
 
 /** A JSON Schema. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
+
+/** A schema of TypeBox, which is a JSON Schema with a type of its own. */
+export type TypeBoxSchema = { readonly "~kind": string } | { readonly "~unsafe": unknown } | { readonly static: unknown };
 
 /** What Standard Schema asks of a library, with the JSON Schema of its values. */
 export interface StandardSchema<Output = unknown> {
@@ -249,26 +252,55 @@ export type DataOf<S> = [S] extends [undefined]
 			? Static
 			: FromJsonSchema<S>;
 
-/** The type of a JSON Schema's values, as far as `type`, `properties`, `required`, `items`, `enum` and `const` say it. */
-export type FromJsonSchema<S> = S extends { readonly const: infer Value }
+/** The type of a JSON Schema's values, if its keywords are known to the compiler; `unknown` where they say nothing. */
+export type FromJsonSchema<S> = S extends { readonly "~unsafe": infer Value }
 	? Value
-	: S extends { readonly enum: readonly (infer Value)[] }
+	: S extends { readonly const: infer Value }
 		? Value
-		: S extends { readonly type: "object"; readonly properties: infer Fields }
-			? { -readonly [Name in keyof Fields as Name extends RequiredOf<S> ? Name : never]: FromJsonSchema<Fields[Name]> } & {
-					-readonly [Name in keyof Fields as Name extends RequiredOf<S> ? never : Name]?: FromJsonSchema<Fields[Name]>;
-				}
-			: S extends { readonly type: "array"; readonly items: infer Item }
-				? FromJsonSchema<Item>[]
-				: S extends { readonly type: "string" }
-					? string
-					: S extends { readonly type: "number" | "integer" }
-						? number
-						: S extends { readonly type: "boolean" }
-							? boolean
-							: S extends { readonly type: "null" }
-								? null
-								: unknown;
+		: S extends { readonly enum: readonly (infer Value)[] }
+			? Value
+			: S extends { readonly type: readonly (infer Name)[] }
+				? OfType<Name, S>
+				: S extends { readonly type: infer Name }
+					? OfType<Name, S>
+					: S extends { readonly anyOf: readonly (infer Part)[] } | { readonly oneOf: readonly (infer Part)[] }
+						? FromJsonSchema<Part>
+						: S extends { readonly allOf: infer Parts }
+							? OfAll<Parts>
+							: unknown;
+
+/** The values of one of the types of JSON. */
+type OfType<Name, S> = Name extends "object"
+	? OfObject<S>
+	: Name extends "array"
+		? OfArray<S>
+		: Name extends "string"
+			? string
+			: Name extends "number" | "integer"
+				? number
+				: Name extends "boolean"
+					? boolean
+					: Name extends "null"
+						? null
+						: unknown;
+
+type OfObject<S> = S extends { readonly properties: infer Fields }
+	? { -readonly [Name in keyof Fields as Name extends RequiredOf<S> ? Name : never]: FromJsonSchema<Fields[Name]> } & {
+			-readonly [Name in keyof Fields as Name extends RequiredOf<S> ? never : Name]?: FromJsonSchema<Fields[Name]>;
+		}
+	: S extends { readonly patternProperties: { readonly [pattern: string]: infer Value } }
+		? { [name: string]: FromJsonSchema<Value> }
+		: S extends { readonly additionalProperties: infer Value extends object }
+			? { [name: string]: FromJsonSchema<Value> }
+			: { [name: string]: unknown };
+
+type OfArray<S> = S extends { readonly prefixItems: infer Items } | { readonly items: infer Items extends readonly unknown[] }
+	? { -readonly [At in keyof Items]: FromJsonSchema<Items[At]> }
+	: S extends { readonly items: infer Item }
+		? FromJsonSchema<Item>[]
+		: unknown[];
+
+type OfAll<Parts> = Parts extends readonly [infer First, ...infer Rest] ? FromJsonSchema<First> & OfAll<Rest> : unknown;
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
@@ -463,7 +495,7 @@ export interface SessionResult {
 	ok: boolean;
 	/** The words of the child, at most 16 KiB; what it had said so far if it has not completed. */
 	text: string;
-	/** The value that the child has submitted, if the run had a `schema`; absent above 64 KiB of JSON. */
+	/** The value that the child has submitted, if the run had a `schema`. A schema of a library has not seen it yet: parse it. */
 	data?: unknown;
 	/** What went wrong. */
 	error?: string;
