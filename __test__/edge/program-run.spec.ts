@@ -234,5 +234,10 @@ describe("a run", () => {
 		const refused = await ended(run({ ...options, schema: library(() => ({ issues })) }));
 		assert.ok(!refused.ok);
 		assert.deepEqual(refused.error, { code: "RESULT_INVALID", message: "files.1: too few" });
+		const throwing = library(() => {
+			throw new Error("no such day");
+		});
+		const thrown = await ended(run({ ...options, schema: throwing }));
+		assert.deepEqual(thrown.error, { code: "RESULT_INVALID", message: "no such day" });
 	});
 });
