@@ -35,7 +35,8 @@ export interface Run {
 	<const S extends Schema | undefined = undefined>(options: RunOptions<S>): Task<DataOf<S>>;
 
 	/**
-	 * Runs several tasks at the same time, at most `concurrency` of them. A task that fails does not disturb the others.
+	 * Runs several tasks at the same time, at most `concurrency` of them. A task that fails does not disturb the others. The data
+	 * of each result has the type of its own task's `schema`.
 	 *
 	 * @example
 	 * ```ts
@@ -50,10 +51,10 @@ export interface Run {
 	 * console.log(inOrder.length);
 	 * ```
 	 */
-	parallel<const S extends Schema | undefined = undefined>(
-		tasks: readonly RunOptions<S>[],
+	parallel<const T extends readonly RunOptions<Schema | undefined>[]>(
+		tasks: T & KnownOptions<T>,
 		options?: ParallelOptions,
-	): Tasks<DataOf<S>>;
+	): Tasks<DataOf<SchemaOf<T[number]>>, { -readonly [At in keyof T]: Result<DataOf<SchemaOf<T[At]>>> }>;
 
 	/**
 	 * Runs steps one after the other. A step is options, or a function that makes them from the result of the step before.
@@ -77,6 +78,14 @@ export interface Run {
 }
 
 export declare const run: Run;
+
+/** The schema in the options of a run, or `undefined`. */
+export type SchemaOf<O> = O extends { readonly schema?: infer S } ? (unknown extends S ? undefined : S) : undefined;
+
+/** Options without unknown names, which the compiler refuses like those of a single run. */
+export type KnownOptions<T> = {
+	readonly [At in keyof T]: { readonly [Name in Exclude<keyof T[At], keyof RunOptions>]: never };
+};
 
 /** The steps of a chain, of which the first one is options. */
 export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptions<S>, ...(RunOptions<S> | Step<S>)[]];
@@ -242,7 +251,7 @@ export interface StandardSchema<Output = unknown> {
 }
 
 /** The type of a result's `data`: the library's own type, or the type of a JSON Schema in the source. */
-export type DataOf<S> = [S] extends [undefined]
+export type DataOf<S> = S extends undefined
 	? undefined
 	: S extends { readonly "~standard": { readonly types?: infer Types } }
 		? NonNullable<Types> extends { readonly output: infer Output }
@@ -326,7 +335,7 @@ export interface Task<Data = undefined> extends Promise<Result<Data>>, AsyncIter
 }
 
 /** Several runs. Await them for all results in the order of the tasks, or iterate them for each result as it arrives. */
-export interface Tasks<Data = undefined> extends Promise<Result<Data>[]>, AsyncIterable<Ended<Data>> {
+export interface Tasks<Data = undefined, Results = Result<Data>[]> extends Promise<Results>, AsyncIterable<Ended<Data>> {
 	/** Ends all runs. Tasks that have not started have the outcome `aborted`. */
 	abort(reason?: string): void;
 	/** Ends all runs, and waits for their end. */

@@ -77,6 +77,27 @@ export async function libraries(): Promise<void> {
 	}
 }
 
+export async function tasksWithSchemasOfTheirOwn(): Promise<void> {
+	const [lines, day, plain] = await run.parallel([
+		{ ...task, schema: z.object({ lines: z.number() }) },
+		{ ...task, schema: type({ day: "string.date.parse" }), budget: { maxCost: 1 }, model: "a/b" },
+		task,
+	]);
+	if (lines.ok) same<typeof lines.data, { lines: number }>(true);
+	if (day.ok) same<typeof day.data, { day: Date }>(true);
+	if (plain.ok) same<typeof plain.data, undefined>(true);
+	const schema = Type.Array(Type.String());
+	const alike = run.parallel(["a", "b"].map((file) => ({ ...task, task: file, schema })));
+	for await (const { result } of alike) if (result.ok) same<typeof result.data, string[]>(true);
+	for (const result of await alike) if (result.ok) same<typeof result.data, string[]>(true);
+	const files = await run.parallel(["a", "b"].map((file) => ({ ...task, task: file })));
+	for (const result of files) if (result.ok) same<typeof result.data, undefined>(true);
+	// @ts-expect-error an unknown option
+	run.parallel([task, { ...task, timeout: 5 }]);
+	// @ts-expect-error a mistake in a level
+	run.parallel([{ ...task, thinking: "much" }]);
+}
+
 export async function jsonSchemas(): Promise<void> {
 	const result = await run({
 		...task,
