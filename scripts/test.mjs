@@ -45,7 +45,7 @@ const filesAtOnce = { edge: 4, support: 2, extension: 4 };
 
 /** The slowest test files. They begin first, so that no slow file runs alone at the end. */
 const longest = [
-	...["faults", "survivors", "background", "callbacks"],
+	...["faults", "survivors", "background", "callbacks", "nodes"],
 	...[
 		"pi-credentials",
 		"pi-questions-tui",
