@@ -18,10 +18,11 @@ import type {
 export type { Answer, ConfirmRequest, RunBudget, RunRecord, RunUsage, SanitizeOptions, SingleResult };
 export { collectOutput, sanitizeOutput, startRun, truncateOutput } from "./native.js";
 
-/** Starts one agent on one task. The run has begun when this returns. */
+/** Starts runs. */
 export interface Run {
 	/**
-	 * Throws an `OptionsError` for a mistake in the options. Every later failure is in the result.
+	 * Starts one agent on one task, at once. Throws an `OptionsError` for a mistake in the options. Any later failure is in the
+	 * result.
 	 *
 	 * @example
 	 * ```ts
@@ -34,7 +35,8 @@ export interface Run {
 	<const S extends Schema | undefined = undefined>(options: RunOptions<S>): Task<DataOf<S>>;
 
 	/**
-	 * Runs several tasks at the same time, at most `concurrency` of them. A task that fails does not disturb the others.
+	 * Runs several tasks at the same time, at most `concurrency` of them. A task that fails does not disturb the others. The data
+	 * of each result has the type of its own task's `schema`.
 	 *
 	 * @example
 	 * ```ts
@@ -49,10 +51,10 @@ export interface Run {
 	 * console.log(inOrder.length);
 	 * ```
 	 */
-	parallel<const S extends Schema | undefined = undefined>(
-		tasks: readonly RunOptions<S>[],
+	parallel<const T extends readonly RunOptions<Schema | undefined>[]>(
+		tasks: T & KnownOptions<T>,
 		options?: ParallelOptions,
-	): Tasks<DataOf<S>>;
+	): Tasks<DataOf<SchemaOf<T[number]>>, { -readonly [At in keyof T]: Result<DataOf<SchemaOf<T[At]>>> }>;
 
 	/**
 	 * Runs steps one after the other. A step is options, or a function that makes them from the result of the step before.
@@ -77,6 +79,14 @@ export interface Run {
 
 export declare const run: Run;
 
+/** The schema in the options of a run, or `undefined`. */
+export type SchemaOf<O> = O extends { readonly schema?: infer S } ? (unknown extends S ? undefined : S) : undefined;
+
+/** Options without unknown names, which the compiler refuses like those of a single run. */
+export type KnownOptions<T> = {
+	readonly [At in keyof T]: { readonly [Name in Exclude<keyof T[At], keyof RunOptions>]: never };
+};
+
 /** The steps of a chain, of which the first one is options. */
 export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptions<S>, ...(RunOptions<S> | Step<S>)[]];
 
@@ -86,7 +96,7 @@ export type Step<S extends Schema | undefined = undefined> = (before: Success<Da
 /** The place and the pi of a run. */
 export interface Place {
 	/**
-	 * The directory the child works in. It also decides which project agents and which configuration there are.
+	 * The working directory of the child. The agents and the configuration of its project apply.
 	 * @default process.cwd()
 	 */
 	cwd?: string | undefined;
@@ -95,14 +105,14 @@ export interface Place {
 	 * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
 	 */
 	agentDir?: string | undefined;
-	/** Variables added to a child's environment, which is otherwise this process's own. */
+	/** Variables that are added to this process's environment for the child. */
 	env?: Record<string, string> | undefined;
 	/**
-	 * The command that starts pi, program first.
+	 * The command that starts pi, with the program first.
 	 * @default `pi` from `PATH`
 	 */
 	piCommand?: readonly string[] | undefined;
-	/** Values that replace those of the configuration files: the object under `subagents`. */
+	/** Settings that replace the settings in the configuration files, as the object `subagents` has them there. */
 	config?: Record<string, unknown> | undefined;
 }
 
@@ -112,50 +122,49 @@ export interface RunOptions<S extends Schema | undefined = undefined> extends Pl
 	agent: string | Agent;
 	/** The task; not blank. The child reads it unchanged. */
 	task: string;
-	/** The shape of `data` in the result: the child has to submit a value of this shape. */
+	/** The shape of `data` in the result. The child must submit a value of this shape. */
 	schema?: S | undefined;
 	/**
-	 * The model, `provider/id`. It wins over agent and configuration.
-	 * @default the agent's, else the configured one, else pi's own
+	 * The model, as `provider/id`. It replaces the model of the agent and the configuration.
+	 * @default the agent's model, else the configured one, else pi's own
 	 */
 	model?: string | undefined;
-	/** The thinking level. It wins over agent and configuration. */
+	/** The thinking level. It replaces the level of the agent and the configuration. */
 	thinking?: ThinkingLevel | undefined;
-	/** Limits of the spending. Stricter limits of the agent or the configuration still apply. */
+	/** The run's budget. Stricter limits of the agent or the configuration still apply. */
 	budget?: RunBudget | undefined;
-	/** The time limit in milliseconds, 1 to 604800000 (a week). A shorter one of the agent still applies. */
+	/** The time limit in milliseconds, from 1 to 604800000 (a week). A shorter limit of the agent still applies. */
 	timeoutMs?: number | undefined;
 	/** Ends the run when it fires. The outcome is `aborted`, and the error names the signal's reason. */
 	signal?: AbortSignal | undefined;
-	/** The conversation of the run. With it the run is stored, can be found again, and can be moved to the background. */
+	/** The session of the run. With a session the run is stored, and can be continued or moved to the background. */
 	sessionId?: string | undefined;
-	/** Answers a question of the child. Without it, and if it throws, the question is cancelled. */
+	/** Answers a question of the child. Without this callback, or if it throws, the question is cancelled. */
 	onQuestion?: ((question: Question) => Answer | undefined | Promise<Answer | undefined>) | undefined;
 	/**
-	 * Decides whether an agent that a project defines may run. Without it the setting `nonInteractivePolicy` decides; a
-	 * callback that throws refuses the run.
+	 * Decides if an agent that a project defines may run. Without this callback the setting `nonInteractivePolicy` decides. If
+	 * the callback throws, the run is refused.
 	 */
 	onConfirm?: ((request: ConfirmRequest) => boolean | Promise<boolean>) | undefined;
 }
 
-/** The levels of thinking, from none to the most. */
+/** The thinking levels, from none to the highest. */
 export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
 
 /** The options of several runs together. */
 export interface GroupOptions {
 	/**
-	 * Limits of the spending of all runs together, in US dollars: `maxCost`. Their cost then counts for the group, and not for a
-	 * session.
+	 * The budget of all runs together: `maxCost` in US dollars. The cost then counts for the group, not for a session.
 	 */
 	budget?: { maxCost: number } | undefined;
-	/** Ends all runs when it fires, and starts no further ones. */
+	/** Ends all runs when it fires. No further run starts. */
 	signal?: AbortSignal | undefined;
 }
 
 /** The options of parallel runs. */
 export interface ParallelOptions extends GroupOptions {
 	/**
-	 * The most tasks at the same time, from 1. The setting `maxConcurrent` limits all runs of the process as well.
+	 * The maximum number of tasks at the same time, from 1. The setting `maxConcurrent` limits all runs of the process, too.
 	 * @default 8
 	 */
 	concurrency?: number | undefined;
@@ -163,18 +172,18 @@ export interface ParallelOptions extends GroupOptions {
 
 /** A question of a child. */
 export interface Question extends Omit<NativeQuestion, "id" | "forConversation"> {
-	/** Fires when no answer is waited for any more. */
+	/** Fires when the child no longer waits for an answer. */
 	signal: AbortSignal;
 }
 
-/** An agent in code. It gets the same checks as an agent file, and wins over files with its name. */
+/** An agent in code. It is checked like an agent file, and replaces an agent file with the same name. */
 export interface Agent {
 	/** Its name: letters, digits and hyphens. */
 	name: string;
 	/** Its instructions. */
 	prompt: string;
 	/**
-	 * A line about what it is good for.
+	 * Its purpose, in one line.
 	 * @default its name
 	 */
 	description?: string | undefined;
@@ -184,7 +193,7 @@ export interface Agent {
 	 */
 	tools?: readonly string[] | undefined;
 	/**
-	 * True if it may only read.
+	 * True if it must not change files.
 	 * @default false
 	 */
 	readonly?: boolean | undefined;
@@ -192,11 +201,11 @@ export interface Agent {
 	model?: string | undefined;
 	/** Its thinking level. */
 	thinking?: ThinkingLevel | undefined;
-	/** A shell command that checks its work. */
+	/** A shell command that tests its work. */
 	check?: string | undefined;
-	/** `private`: it works in a tree of its own and leaves a branch. */
+	/** `private`: it works in its own tree, and leaves a branch. */
 	isolation?: "none" | "auto" | "private" | undefined;
-	/** Further fields of agent files, by their names there. */
+	/** Other fields of agent files, with the same names. */
 	[field: string]: unknown;
 }
 
@@ -220,15 +229,18 @@ export interface Agent {
 export declare function defineAgent<const A extends Agent>(agent: A): A;
 
 /**
- * A JSON Schema, as TypeBox makes it too, or a schema of a library with Standard Schema that can write it as JSON Schema: zod
- * from 4.2, arktype from 2.1.28, valibot with `toStandardJsonSchema`.
+ * The shape of a result: a JSON Schema, or a schema of a library. TypeBox works as it is, zod from 4.2, arktype from 2.1.28, and
+ * valibot with `toStandardJsonSchema` of `@valibot/to-json-schema`.
  */
-export type Schema = JsonSchema | StandardSchema;
+export type Schema = JsonSchema | TypeBoxSchema | StandardSchema;
 
 /** A JSON Schema. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What Standard Schema asks of a library, with the JSON Schema of its values. */
+/** A schema of TypeBox, which is a JSON Schema with a type of its own. */
+export type TypeBoxSchema = { readonly "~kind": string } | { readonly "~unsafe": unknown } | { readonly static: unknown };
+
+/** A schema of a library that implements Standard Schema. */
 export interface StandardSchema<Output = unknown> {
 	readonly "~standard": {
 		readonly version: 1;
@@ -238,8 +250,8 @@ export interface StandardSchema<Output = unknown> {
 	};
 }
 
-/** The type of a result's `data`: what the library says, or what a JSON Schema in the source says. */
-export type DataOf<S> = [S] extends [undefined]
+/** The type of a result's `data`: the library's own type, or the type of a JSON Schema in the source. */
+export type DataOf<S> = S extends undefined
 	? undefined
 	: S extends { readonly "~standard": { readonly types?: infer Types } }
 		? NonNullable<Types> extends { readonly output: infer Output }
@@ -249,52 +261,81 @@ export type DataOf<S> = [S] extends [undefined]
 			? Static
 			: FromJsonSchema<S>;
 
-/** The type of a JSON Schema's values, as far as `type`, `properties`, `required`, `items`, `enum` and `const` say it. */
-export type FromJsonSchema<S> = S extends { readonly const: infer Value }
+/** The type of a JSON Schema's values, if the compiler knows its keywords. Otherwise `unknown`. */
+export type FromJsonSchema<S> = S extends { readonly "~unsafe": infer Value }
 	? Value
-	: S extends { readonly enum: readonly (infer Value)[] }
+	: S extends { readonly const: infer Value }
 		? Value
-		: S extends { readonly type: "object"; readonly properties: infer Fields }
-			? { -readonly [Name in keyof Fields as Name extends RequiredOf<S> ? Name : never]: FromJsonSchema<Fields[Name]> } & {
-					-readonly [Name in keyof Fields as Name extends RequiredOf<S> ? never : Name]?: FromJsonSchema<Fields[Name]>;
-				}
-			: S extends { readonly type: "array"; readonly items: infer Item }
-				? FromJsonSchema<Item>[]
-				: S extends { readonly type: "string" }
-					? string
-					: S extends { readonly type: "number" | "integer" }
-						? number
-						: S extends { readonly type: "boolean" }
-							? boolean
-							: S extends { readonly type: "null" }
-								? null
-								: unknown;
+		: S extends { readonly enum: readonly (infer Value)[] }
+			? Value
+			: S extends { readonly type: readonly (infer Name)[] }
+				? OfType<Name, S>
+				: S extends { readonly type: infer Name }
+					? OfType<Name, S>
+					: S extends { readonly anyOf: readonly (infer Part)[] } | { readonly oneOf: readonly (infer Part)[] }
+						? FromJsonSchema<Part>
+						: S extends { readonly allOf: infer Parts }
+							? OfAll<Parts>
+							: unknown;
+
+/** The values of one of the types of JSON. */
+type OfType<Name, S> = Name extends "object"
+	? OfObject<S>
+	: Name extends "array"
+		? OfArray<S>
+		: Name extends "string"
+			? string
+			: Name extends "number" | "integer"
+				? number
+				: Name extends "boolean"
+					? boolean
+					: Name extends "null"
+						? null
+						: unknown;
+
+type OfObject<S> = S extends { readonly properties: infer Fields }
+	? { -readonly [Name in keyof Fields as Name extends RequiredOf<S> ? Name : never]: FromJsonSchema<Fields[Name]> } & {
+			-readonly [Name in keyof Fields as Name extends RequiredOf<S> ? never : Name]?: FromJsonSchema<Fields[Name]>;
+		}
+	: S extends { readonly patternProperties: { readonly [pattern: string]: infer Value } }
+		? { [name: string]: FromJsonSchema<Value> }
+		: S extends { readonly additionalProperties: infer Value extends object }
+			? { [name: string]: FromJsonSchema<Value> }
+			: { [name: string]: unknown };
+
+type OfArray<S> = S extends { readonly prefixItems: infer Items } | { readonly items: infer Items extends readonly unknown[] }
+	? { -readonly [At in keyof Items]: FromJsonSchema<Items[At]> }
+	: S extends { readonly items: infer Item }
+		? FromJsonSchema<Item>[]
+		: unknown[];
+
+type OfAll<Parts> = Parts extends readonly [infer First, ...infer Rest] ? FromJsonSchema<First> & OfAll<Rest> : unknown;
 
 type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? Name : never;
 
 /**
- * A run. Awaiting it gives the result; iterating gives updates. It is never rejected because of what a child does.
+ * A run. Await it for the result, and iterate it for the updates. A failure of the child does not reject it.
  *
  * `await using task = run(…)` ends the run at the end of the block.
  */
 export interface Task<Data = undefined> extends Promise<Result<Data>>, AsyncIterable<Update<Data>> {
-	/** Eight hexadecimal characters. Until the child has started they may change. */
+	/** The id of the run: eight hexadecimal characters. It may change until the child has started. */
 	readonly id: string;
-	/** Ends the run. The error of the result names `reason`. Does nothing after the end. */
+	/** Ends the run. The error of the result names `reason`. Has no effect after the end. */
 	abort(reason?: string): void;
-	/** Sends a message to the child, which reads it before its next turn. False if no child works. */
+	/** Sends a message to the child, which reads it before its next turn. Returns false if no child is running. */
 	steer(message: string): boolean;
 	/**
-	 * Moves the run to the background of its session (`sessionId`), which gets its result. The task resolves at once, with the
-	 * outcome `background`. Rejects with the reason if the run cannot be moved; it then goes on.
+	 * Moves the run to the background of its session, `sessionId`, which receives the result. The task resolves at once with
+	 * the outcome `background`. Rejects with the reason if the run cannot be moved. The run then continues in the foreground.
 	 */
 	background(): Promise<BackgroundRun>;
 	/** Ends the run, and waits for its end. */
 	[Symbol.asyncDispose](): Promise<void>;
 }
 
-/** Several runs. Awaiting them gives all results in the order of the tasks; iterating gives each as it ends. */
-export interface Tasks<Data = undefined> extends Promise<Result<Data>[]>, AsyncIterable<Ended<Data>> {
+/** Several runs. Await them for all results in the order of the tasks, or iterate them for each result as it arrives. */
+export interface Tasks<Data = undefined, Results = Result<Data>[]> extends Promise<Results>, AsyncIterable<Ended<Data>> {
 	/** Ends all runs. Tasks that have not started have the outcome `aborted`. */
 	abort(reason?: string): void;
 	/** Ends all runs, and waits for their end. */
@@ -309,18 +350,18 @@ export interface Ended<Data = undefined> {
 	result: Result<Data>;
 }
 
-/** A change of a run. A slow reader gets the newest state: texts are joined, and states in between are left out. */
+/** A change of a run. A slow reader gets joined texts and only the newest state. */
 export type Update<Data = undefined> = UpdateBase &
 	(
-		| { type: "state"; /** The position in the queue, from 1. */ position?: number; /** The run it waits for. */ blockedBy?: string }
+		| { type: "state"; /** The position in the queue, from 1. */ position?: number; /** The run that it waits for. */ blockedBy?: string }
 		| {
 				type: "text";
-				/** What the child has said since the last update. */
+				/** The child's words since the last update. */
 				text: string;
 				/** The number of the message that it belongs to, from 1. */
 				message: number;
 		  }
-		| { type: "tool"; /** The tool's name. */ name: string; /** Its arguments. Sanitized, long strings are cut. */ args: Record<string, unknown> }
+		| { type: "tool"; /** The tool's name. */ name: string; /** Its arguments, sanitized. Long strings are cut. */ args: Record<string, unknown> }
 		| {
 				type: "retry";
 				/** The number of the repetition, from 1. */
@@ -342,7 +383,7 @@ export interface UpdateBase {
 	text?: string;
 	/** Milliseconds since the run got its slot; while it is queued, since the call. */
 	elapsedMs: number;
-	/** Spent so far. */
+	/** The usage so far. */
 	usage: RunUsage;
 }
 
@@ -352,9 +393,9 @@ export type Result<Data = undefined> = Success<Data> | Failure;
 /** The result of a run that has completed. */
 export interface Success<Data = undefined> extends ResultBase {
 	ok: true;
-	/** The words of the child: its last message, at most 64 KiB. Sanitized. */
+	/** The child's last message, sanitized; at most 64 KiB. */
 	text: string;
-	/** The value that the child has submitted, if the run had a `schema`. */
+	/** The submitted value, if the run had a `schema`. */
 	data: Data;
 	error?: undefined;
 	partial?: undefined;
@@ -363,9 +404,9 @@ export interface Success<Data = undefined> extends ResultBase {
 /** The result of a run that has not completed. */
 export interface Failure extends ResultBase {
 	ok: false;
-	/** What went wrong. */
+	/** The reason. */
 	error: RunError;
-	/** The words of the child so far; empty if there are none. */
+	/** The child's words until then. Empty if there are none. */
 	partial: string;
 	text?: undefined;
 	data?: undefined;
@@ -377,21 +418,21 @@ export interface ResultBase {
 	outcome: SingleResult["outcome"];
 	/** The usage of all attempts. */
 	usage: RunUsage;
-	/** The id by which the session knows the run; absent without a session. */
+	/** The id of the run in its session. Absent without a session. */
 	runId?: string;
-	/** Everything else that is known about the run. Absent if it was refused. */
+	/** All other facts about the run. Absent if it was refused. */
 	details?: SingleResult;
 }
 
-/** Why a run has not completed. */
+/** The reason for a failure. */
 export interface RunError {
-	/** Stable; match on this. */
+	/** A stable code to match on. */
 	code: ErrorCode;
-	/** A sentence for people, which may change between releases. */
+	/** A sentence for people. It may change between releases. */
 	message: string;
 }
 
-/** The codes of failures. `RESULT_INVALID`: the schema's library has refused the submitted value. */
+/** The codes of failures. `RESULT_INVALID`: the schema's library refused the submitted value, or could not convert it. */
 export type ErrorCode =
 	| "INVALID_INPUT"
 	| "SUBAGENTS_DISABLED"
@@ -411,11 +452,11 @@ export declare class OptionsError extends TypeError {
 	readonly path: string;
 	/** Its value. */
 	readonly value: unknown;
-	/** What was expected. */
+	/** The expected value. */
 	readonly expected: string;
 }
 
-/** A run that works without its caller. */
+/** A run in the background. */
 export interface BackgroundRun {
 	/** Eight hexadecimal characters. */
 	runId: string;
@@ -427,15 +468,15 @@ export interface BackgroundRun {
 
 /** The options of a session. */
 export interface SessionOptions extends Place {
-	/** The name of the session, of your choice. Its runs are found under it after a restart of the process. */
+	/** The name of the session, which you choose. A process that opens it again finds its runs. */
 	id: string;
 	/**
-	 * Receives each result once, in this process or in the next one that opens the session. The next message waits until the
-	 * promise has resolved. A message comes again, with the same `id`, only if its callback failed or the process ended before
-	 * that. Without this callback results wait.
+	 * Receives each result once, in this process or in a later process that opens the session. The next message waits until the
+	 * promise has resolved. If the callback fails, or the process ends before that, the same message is delivered again with the
+	 * same `id`. Without this callback the results wait.
 	 */
 	onMessage?: ((message: SessionMessage) => void | Promise<void>) | undefined;
-	/** Receives problems a person must know of, such as a store that cannot be written. */
+	/** Receives warnings for people, for example if the store cannot be written. By default they are Node's process warnings. */
 	onNotice?: ((notice: string) => void) | undefined;
 	/** As in `RunOptions`. */
 	onQuestion?: RunOptions["onQuestion"] | undefined;
@@ -443,13 +484,13 @@ export interface SessionOptions extends Place {
 	onConfirm?: RunOptions["onConfirm"] | undefined;
 }
 
-/** Results of background runs, or questions that they ask the session. */
+/** Results and questions of background runs. */
 export interface SessionMessage {
-	/** The same if the message comes again. */
+	/** The id of the message. A repeated message has the same one. */
 	id: string;
 	/** The runs that have ended. */
 	results: SessionResult[];
-	/** The questions of runs whose agents say `ask: parent`; `send` answers them. */
+	/** The questions of runs whose agents have `ask: parent`. Answer them with `send`. */
 	questions: { runId: string; agent: string; question: string; options: string[] }[];
 }
 
@@ -457,15 +498,15 @@ export interface SessionMessage {
 export interface SessionResult {
 	/** Eight hexadecimal characters. */
 	runId: string;
-	/** The run with everything that is known about it. */
+	/** All facts about the run. */
 	run: RunRecord;
 	/** True if it has completed. */
 	ok: boolean;
-	/** The words of the child, at most 16 KiB; what it had said so far if it has not completed. */
+	/** The child's last message, or its words until then if it has not completed; at most 16 KiB. */
 	text: string;
-	/** The value that the child has submitted, if the run had a `schema`; absent above 64 KiB of JSON. */
+	/** The submitted value, if the run had a `schema`. The schema's library has not checked it, so parse it. */
 	data?: unknown;
-	/** What went wrong. */
+	/** The reason, if it has not completed. */
 	error?: string;
 }
 
@@ -477,28 +518,31 @@ export interface SpawnOptions extends Pick<RunOptions<Schema>, "task" | "model" 
 	label?: string | undefined;
 }
 
-/** Background runs of a program. They go on when the session is closed, and end with the process unless it is configured otherwise. */
+/** The background runs of a program. They continue after `close`, and end with the process unless the configuration says otherwise. */
 export interface Session {
-	/** Starts a run in the background. Rejects with the reason if it is not accepted. */
+	/** Starts a run in the background. Throws an `OptionsError` for a mistake, and rejects with the reason if the run is not accepted. */
 	spawn(options: SpawnOptions): Promise<BackgroundRun>;
-	/** The runs of the session, newest first. */
+	/** Returns the runs of the session, newest first. */
 	list(): Promise<RunRecord[]>;
-	/** The newest entries of a run's conversation. */
+	/** Returns the newest entries of a run's conversation. `run` is the id, the session key or the label. */
 	history(run: string, options?: { entries?: number; tools?: boolean }): Promise<TranscriptEntry[]>;
-	/** Sends a message to a run that works, or continues one that has ended. */
+	/** Sends a message to an active run, or continues an ended run with it. */
 	send(run: string, message: string): Promise<BackgroundRun>;
 	/** Ends a run, or all runs of the session. */
 	stop(run?: string): Promise<void>;
-	/** Resolves when no run works and all results have been received. */
+	/**
+	 * Resolves when no run is active and `onMessage` has received all results. A run that takes longer than `timeoutMs` is
+	 * ended. The default limit is the setting `background.headlessWaitMs`.
+	 */
 	settled(timeoutMs?: number): Promise<void>;
-	/** Closes the session. Its runs go on; their results wait until it is opened again. */
+	/** Closes the session. Its runs continue, and their results wait until it is opened again. */
 	close(): Promise<void>;
 	/** Closes the session. */
 	[Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
- * Opens a session: its background runs can be started, followed and continued, and their results come to `onMessage`.
+ * Opens a session, which starts, lists and continues background runs. `onMessage` receives their results.
  *
  * @example
  * ```ts
@@ -543,7 +587,7 @@ export declare function sanitize(text: string, options?: SanitizeOptions): Promi
  */
 export declare function truncate(text: string, limits?: TruncateOptions): Promise<TruncatedOutput>;
 
-/** The limits of a text: `maxBytes`, `maxLines` and `fullText`, the place of the whole text that the marker names. */
+/** The limits of a text. */
 export interface TruncateOptions extends OutputLimits {
 	/**
 	 * The part that is kept.
@@ -567,5 +611,5 @@ export interface TruncateOptions extends OutputLimits {
  */
 export declare function collect(source: EventSource): Promise<CollectedOutput>;
 
-/** A stream of events: a text, bytes, pieces of either as they arrive, or the path of a file. */
+/** A stream of events: a text, bytes, pieces of either as they arrive, or a file. */
 export type EventSource = string | Uint8Array | AsyncIterable<string | Uint8Array> | { file: string };

@@ -495,6 +495,8 @@ export interface RunRecord {
   partial?: string
   /** The value that the child has submitted, as in `SingleResult`. */
   structured?: unknown
+  /** The file with all of it, as in `SingleResult`. */
+  structuredFile?: string
   /** Further notes on how it was set up and ended. */
   notes?: Array<string>
   /** The tools its policy allowed when it was accepted. */

@@ -47,6 +47,7 @@ const expecting =
 const isObject = (value: unknown): value is Record<string, unknown> =>
 	typeof value === "object" && value !== null && !Array.isArray(value);
 const text = expecting((value) => typeof value === "string" && value.trim() !== "", "a text that is not blank");
+const boolean = expecting((value) => typeof value === "boolean", "true or false");
 const callback = expecting((value) => typeof value === "function", "a function");
 const object = expecting(isObject, "an object");
 const texts = expecting(
@@ -78,6 +79,11 @@ const environment = expecting(
 	"an object whose values are texts",
 );
 
+const agentName = expecting(
+	(value) => typeof value === "string" && value.trim() !== "",
+	"the name of an agent; an agent in code runs with `run`",
+);
+
 const agent: Check = (value, path) => {
 	if (typeof value === "string") return text(value, path);
 	checkAgentObject(value, path);
@@ -87,14 +93,29 @@ const schema: Check = (value, path) => {
 	if (!isObject(value) && typeof value !== "function") {
 		throw new OptionsError(path, value, "a JSON Schema, or a schema of a library with Standard Schema");
 	}
-	const json = jsonSchemaOf(value);
-	if (!json) {
-		const how = "with zod from 4.2 or arktype from 2.1.28 it is built in; for valibot use `toStandardJsonSchema`";
-		throw new OptionsError(path, value, `a schema that can be written as JSON Schema (\`~standard.jsonSchema\`): ${how}`);
-	}
+	const json = jsonSchema(value, path);
 	const problem = checkSchema(json);
 	if (problem) throw new OptionsError(path, json, `a JSON Schema of results: ${problem}`);
 };
+
+/** Returns the JSON Schema of a schema, or throws what to do if there is none. */
+function jsonSchema(value: object, path: string): object {
+	const expected = "a schema that can be written as JSON Schema";
+	let json: object | undefined;
+	try {
+		json = jsonSchemaOf(value);
+	} catch (error) {
+		const [why] = (error instanceof Error ? error.message : String(error)).split(/\.?(?:\n|$)/);
+		throw new OptionsError(
+			path,
+			value,
+			`${expected}, but its library says: ${why}. Use a type of JSON there, such as a text, and convert its value afterwards`,
+		);
+	}
+	if (json) return json;
+	const how = "with zod from 4.2 or arktype from 2.1.28 it is built in; for valibot use `toStandardJsonSchema`";
+	throw new OptionsError(path, value, `${expected} (\`~standard.jsonSchema\`): ${how}`);
+}
 
 const place = { cwd: text, agentDir: text, env: environment, piCommand: texts, config: object };
 
@@ -144,8 +165,54 @@ export const checkSession = (options: unknown) =>
 export const checkSpawn = (options: unknown) =>
 	checkShape(options, "", {
 		required: ["agent", "task"],
-		fields: { agent: text, task: text, label: text, model, thinking, timeoutMs: timeout, schema },
+		fields: { agent: agentName, task: text, label: text, model, thinking, timeoutMs: timeout, schema },
 	});
+
+/** Checks the options of a transcript. */
+export const checkHistory = (options: unknown) =>
+	checkShape(options, "options", { fields: { entries: count, tools: boolean } });
+
+/** Checks the name of a run. */
+export const checkRunName = (run: unknown) => text(run, "run");
+
+/** Checks a message to a run. */
+export const checkMessage = (message: unknown) => text(message, "message");
+
+/** Checks how long to wait. */
+export const checkWait = (timeoutMs: unknown) => timeoutMs === undefined || timeout(timeoutMs, "timeoutMs");
+
+const string = expecting((value) => typeof value === "string", "a text");
+const limit = expecting((value) => typeof value === "number" && value >= 0, "a number from 0");
+const list = expecting(
+	(value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
+	"a list of texts",
+);
+const oneOf = (...values: string[]) => expecting((value) => values.includes(value as string), `one of ${values.join(", ")}`);
+
+/** Checks a text, and the options of its sanitizer. */
+export function checkSanitize(value: unknown, options: unknown): void {
+	string(value, "text");
+	const homePaths = oneOf("own", "all", "off");
+	checkShape(options, "options", {
+		fields: { secrets: list, authJson: string, homes: list, homePaths, allow: list },
+	});
+}
+
+/** Checks a text, and its limits. */
+export function checkTruncate(value: unknown, limits: unknown): void {
+	string(value, "text");
+	checkShape(limits, "limits", {
+		fields: { maxBytes: limit, maxLines: limit, fullText: string, keep: oneOf("ends", "head", "tail") },
+	});
+}
+
+/** Checks a stream of events. */
+export function checkSource(source: unknown): void {
+	const isText = typeof source === "string" || source instanceof Uint8Array;
+	if (isText || (isObject(source) && Symbol.asyncIterator in source)) return;
+	if (isObject(source) && "file" in source) return checkShape(source, "source", { fields: { file: text } });
+	throw new OptionsError("source", source, "a text, bytes, a stream of either, or `{ file: path }`");
+}
 
 /** Checks an agent in code as an agent file is checked. */
 export function checkAgentObject(value: unknown, path: string): void {

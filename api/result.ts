@@ -1,5 +1,7 @@
 /** Results, as programs read them. */
 
+import { readFile } from "node:fs/promises";
+
 import type { ErrorCode, Failure, ResultBase, Success } from "../index.js";
 import type { RunUsage, SingleResult, ToolResult } from "../native.js";
 import { validated } from "./schema.ts";
@@ -35,8 +37,7 @@ export async function resultOf(
 		return { ok: false, error: { code, message }, partial: said, ...base };
 	}
 	if (!schema) return { ok: true, text: said, data: undefined, ...base };
-	const submitted = await submittedBy(details);
-	const checked = await validated(schema, submitted);
+	const checked = await checkedData(details ?? {}, schema);
 	if ("problem" in checked) {
 		return { ok: false, error: { code: "RESULT_INVALID", message: checked.problem }, partial: said, ...base };
 	}
@@ -47,9 +48,19 @@ function errorCode({ details: { error } }: ToolResult): ErrorCode {
 	return error && error.code !== "SUBAGENT_OUTPUT_TRUNCATED" ? error.code : "SUBAGENT_FAILED";
 }
 
-/** A large value is in a file. */
-async function submittedBy(details: SingleResult | undefined): Promise<unknown> {
-	if (details?.structured !== undefined || !details?.structuredFile) return details?.structured;
-	const { readFile } = await import("node:fs/promises");
-	return JSON.parse(await readFile(details.structuredFile, "utf8"));
+/** Returns the data of a run, or the reason why there is none: a conversion of the schema may throw, and a file may be gone. */
+async function checkedData(details: Submission, schema: object): Promise<{ value: unknown } | { problem: string }> {
+	try {
+		return await validated(schema, await submittedBy(details));
+	} catch (error) {
+		return { problem: error instanceof Error ? error.message : String(error) };
+	}
+}
+
+type Submission = Pick<SingleResult, "structured" | "structuredFile">;
+
+/** Returns the value that a run has submitted. A large one is in a file. */
+export async function submittedBy({ structured, structuredFile }: Submission): Promise<unknown> {
+	if (structured !== undefined || !structuredFile) return structured;
+	return JSON.parse(await readFile(structuredFile, "utf8"));
 }

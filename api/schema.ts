@@ -2,8 +2,9 @@
 
 /** Standard Schema, and its extension for JSON Schema. */
 interface Standard {
+	readonly vendor: string;
 	readonly validate: (value: unknown) => unknown;
-	readonly jsonSchema?: { readonly input: (options: { target: string }) => unknown };
+	readonly jsonSchema?: { readonly input: (options: { target: string; libraryOptions?: object }) => unknown };
 }
 
 /** A validation by a library. */
@@ -15,13 +16,34 @@ interface Validated {
 /** The version of JSON Schema that is asked for. */
 const target = "draft-2020-12";
 
+/**
+ * What arktype replaces by a schema for any value unless it is told otherwise. The child would submit a value that arktype
+ * refuses in the end. Conditions that JSON Schema cannot express may be left out: arktype checks them afterwards.
+ */
+const refusedByArktype = ["date", "domain", "proto", "unit"];
+
+function refuse({ code }: { code: string }): never {
+	throw new Error(`arktype knows no JSON Schema for this \`${code}\``);
+}
+
+const libraryOptions: Readonly<Record<string, object>> = {
+	arktype: { fallback: Object.fromEntries(refusedByArktype.map((code) => [code, refuse])) },
+};
+
 const standardOf = (schema: object): Standard | undefined => (schema as { "~standard"?: Standard })["~standard"];
 
-/** Returns the JSON Schema of a schema. `undefined` if its library cannot write one. */
+/**
+ * Returns the JSON Schema of a schema. `undefined` if its library writes none.
+ *
+ * Throws the library's error if a part of the schema cannot be written.
+ */
 export function jsonSchemaOf(schema: object): Record<string, unknown> | undefined {
 	const standard = standardOf(schema);
+	const options = standard && libraryOptions[standard.vendor];
+	const json = standard
+		? standard.jsonSchema?.input({ target, ...(options && { libraryOptions: options }) })
+		: schema;
 	// Without the fields that a library adds for itself: symbols and functions.
-	const json = standard ? standard.jsonSchema?.input({ target }) : schema;
 	return json === undefined ? undefined : JSON.parse(JSON.stringify(json));
 }
 

@@ -2,7 +2,8 @@
 
 import type { BackgroundRun, RunRecord, Session, SessionMessage, SessionOptions, SessionResult } from "../index.js";
 import * as native from "../native.js";
-import { checkSession, checkSpawn } from "./options.ts";
+import { checkHistory, checkMessage, checkRunName, checkSession, checkSpawn, checkWait } from "./options.ts";
+import { submittedBy } from "./result.ts";
 import { jsonSchemaOf } from "./schema.ts";
 import { backgroundRun, hostOf, placeOf } from "./task.ts";
 
@@ -16,6 +17,7 @@ class ProgramSession implements Session {
 	readonly #place: native.SurfaceOptions;
 	readonly #host: native.HostCallbacks;
 	readonly #native: native.BackgroundSession;
+	#isClosed = false;
 
 	constructor(options: SessionOptions) {
 		const { id, onMessage, onNotice = (notice: string) => process.emitWarning(notice, "SubagentWarning") } = options;
@@ -25,19 +27,24 @@ class ProgramSession implements Session {
 			for (const notice of notices) onNotice(notice);
 			// Without a receiver the messages wait for the next opening with one.
 			if (!deliveries || !onMessage) return;
-			await onMessage(messageOf(deliveries));
+			await onMessage(await messageOf(deliveries, onNotice));
 			await this.#native.delivered(deliveries.deliveryIds);
 		});
 	}
 
-	async spawn(options: Parameters<Session["spawn"]>[0]): Promise<BackgroundRun> {
+	spawn(options: Parameters<Session["spawn"]>[0]): Promise<BackgroundRun> {
 		checkSpawn(options);
+		return this.#spawn(options);
+	}
+
+	async #spawn(options: Parameters<Session["spawn"]>[0]): Promise<BackgroundRun> {
+		this.#checkOpen();
 		const { agent, task, label, model, thinking, timeoutMs, schema } = options;
 		const outputSchema = schema && jsonSchemaOf(schema);
 		const receipt = await native.spawnSession(
 			{
 				...this.#place,
-				agent: agent as string,
+				agent,
 				task,
 				...(label !== undefined && { label }),
 				...(model !== undefined && { childModel: model }),
@@ -51,34 +58,79 @@ class ProgramSession implements Session {
 	}
 
 	async list(): Promise<RunRecord[]> {
+		this.#checkOpen();
 		return await this.#native.runs();
 	}
 
-	async history(run: string, options: { entries?: number; tools?: boolean } = {}): Promise<native.TranscriptEntry[]> {
-		const runs = await this.list();
-		const found = runs.find(({ runId, sessionKey, label }) => [runId, sessionKey, label].includes(run));
-		if (!found) throw new Error(`the session has no run ${JSON.stringify(run)}`);
+	history(run: string, options: { entries?: number; tools?: boolean } = {}): Promise<native.TranscriptEntry[]> {
+		checkRunName(run);
+		checkHistory(options);
+		return this.#history(run, options);
+	}
+
+	async #history(run: string, options: { entries?: number; tools?: boolean }): Promise<native.TranscriptEntry[]> {
+		const found = await this.#find(run);
+		if (!found) throw unknownRun(run);
 		return (await this.#native.transcript(found.key, options)).entries;
 	}
 
-	async send(run: string, message: string): Promise<BackgroundRun> {
-		return backgroundRun(await this.#native.continueRun(run, message, this.#host));
+	send(run: string, message: string): Promise<BackgroundRun> {
+		checkRunName(run);
+		checkMessage(message);
+		return this.#orUnknown(run, async () =>
+			backgroundRun(await this.#native.continueRun(run, message, this.#host)),
+		);
 	}
 
-	async stop(run?: string): Promise<void> {
+	stop(run?: string): Promise<void> {
+		if (run !== undefined) checkRunName(run);
+		return this.#stop(run);
+	}
+
+	async #stop(run: string | undefined): Promise<void> {
 		if (run === undefined) {
+			this.#checkOpen();
 			await this.#native.stopAll();
 			return;
 		}
-		const { isError, content } = await this.#native.useTool("sessions_stop", { sessionKey: run }).result();
-		if (isError) throw new Error(JSON.parse(content[0]?.text ?? "{}").error);
+		await this.#orUnknown(run, async () => {
+			const { isError, content } = await this.#native.useTool("sessions_stop", { sessionKey: run }).result();
+			if (isError) throw new Error(JSON.parse(content[0]?.text ?? "{}").error);
+		});
 	}
 
-	async settled(timeoutMs?: number): Promise<void> {
+	/** Returns the run with this id, session key or label. */
+	async #find(run: string): Promise<RunRecord | undefined> {
+		const runs = await this.list();
+		return runs.find(({ runId, sessionKey, label }) => [runId, sessionKey, label].includes(run));
+	}
+
+	/** Calls the engine, which has more words for an unknown run than a program needs. */
+	async #orUnknown<T>(run: string, call: () => Promise<T>): Promise<T> {
+		this.#checkOpen();
+		try {
+			return await call();
+		} catch (error) {
+			throw (await this.#find(run)) ? error : unknownRun(run);
+		}
+	}
+
+	#checkOpen(): void {
+		if (this.#isClosed) throw new Error("the session is closed; open it again with `openSession`");
+	}
+
+	settled(timeoutMs?: number): Promise<void> {
+		checkWait(timeoutMs);
+		return this.#settled(timeoutMs);
+	}
+
+	async #settled(timeoutMs?: number): Promise<void> {
+		this.#checkOpen();
 		await this.#native.settled(timeoutMs);
 	}
 
 	async close(): Promise<void> {
+		this.#isClosed = true;
 		await this.#native.close();
 	}
 
@@ -87,23 +139,33 @@ class ProgramSession implements Session {
 	}
 }
 
-function messageOf({ deliveryIds, runs, questions }: native.DeliveryMessage): SessionMessage {
+const unknownRun = (run: string) =>
+	new Error(`the session has no run ${JSON.stringify(run)}; expected a run's id, its session key or its label`);
+
+async function messageOf(
+	{ deliveryIds, runs, questions }: native.DeliveryMessage,
+	onNotice: (notice: string) => void,
+): Promise<SessionMessage> {
 	return {
 		id: deliveryIds.join(" "),
-		results: runs.map(resultOf),
+		results: await Promise.all(runs.map((run) => resultOf(run, onNotice))),
 		questions: questions.map(({ runId, agent, question, options }) => ({ runId, agent, question, options })),
 	};
 }
 
-function resultOf(run: RunRecord): SessionResult {
+async function resultOf(run: RunRecord, onNotice: (notice: string) => void): Promise<SessionResult> {
 	const ok = run.status === "success";
 	const text = run.result ?? run.partial ?? "";
+	// Without its file the message would come again and again.
+	const data = await submittedBy(run).catch(({ message }: Error) =>
+		onNotice(`the submitted value of run ${run.runId} cannot be read: ${message}`),
+	);
 	return {
 		runId: run.runId,
 		run,
 		ok,
 		text,
-		...(run.structured !== undefined && { data: run.structured }),
+		...(data !== undefined && { data }),
 		...(run.error !== undefined && { error: run.error }),
 	};
 }

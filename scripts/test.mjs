@@ -15,7 +15,7 @@ import { basename, join } from "node:path";
 import { checkMachine } from "./lib/checks.mjs";
 import { checkBundle, checkLoader, checkPlatformPackages } from "./lib/generated.mjs";
 import { runLanes } from "./lib/lanes.mjs";
-import { findNodeForPi } from "./lib/node-for-pi.mjs";
+import { findNodeForPi, installNodesOfTests } from "./lib/node-for-pi.mjs";
 import { newestPi, root } from "./lib/places.mjs";
 import { runMain, SetupProblem } from "./lib/problem.mjs";
 import { coreFeatures, edgeFeatures, packageProgram, probe, run } from "./lib/programs.mjs";
@@ -45,7 +45,7 @@ const filesAtOnce = { edge: 4, support: 2, extension: 4 };
 
 /** The slowest test files. They begin first, so that no slow file runs alone at the end. */
 const longest = [
-	...["faults", "survivors", "background", "callbacks"],
+	...["faults", "survivors", "background", "callbacks", "nodes"],
 	...[
 		"pi-credentials",
 		"pi-questions-tui",
@@ -135,7 +135,10 @@ await runMain(async () => {
 	const has = (/** @type {string} */ wanted) => chosen.some(({ part }) => part === wanted);
 	if (chosen.every(({ part }) => part === "rust")) checkMachine();
 	else await setUp(has("extension") ? {} : { pi: has("bench") ? [newestPi] : [] });
-	if (has("extension")) checkTerminal();
+	if (has("extension")) {
+		await installNodesOfTests();
+		checkTerminal();
+	}
 	return await runSteps(chosen, keepsGoing);
 });
 

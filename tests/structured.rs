@@ -264,6 +264,10 @@ async fn an_invalid_schema_is_refused_before_the_start() {
         (json!([]), "expected a JSON Schema"),
         (json!({}), "it is empty"),
         (
+            json!({ "properties": { "day": { "type": "date" } } }),
+            "`type` at `#/properties/day` is `date`; expected `string`",
+        ),
+        (
             json!({ "type": "array", "items": { "$ref": "#/$defs/gone" } }),
             "`$ref` at `#/items` is `#/$defs/gone`, but the schema has no such part",
         ),

@@ -338,6 +338,7 @@ fn record() -> RunRecord {
         call_timeout_ms: Some(1),
         output_schema: Some(json!({})),
         structured: Some(json!({})),
+        structured_file: Some("/r".into()),
         directory: Some("/d".into()),
         transcript: Some("/t".into()),
         child_session_id: text(),

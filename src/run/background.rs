@@ -214,6 +214,8 @@ pub struct RunRecord {
     pub partial: Option<String>,
     /// The submitted result, if the run had to submit one and it is not large.
     pub structured: Option<Value>,
+    /// The file that holds all of a large submitted result.
+    pub structured_file: Option<PathBuf>,
     /// Diagnostics of its set-up and its end.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,

@@ -1,5 +1,6 @@
 //! The shape of the result that a run must submit.
 
+mod keywords;
 mod references;
 
 use std::cell::Cell;
@@ -7,6 +8,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
+use self::keywords::KeywordError;
 use self::references::{
     CONTAINERS, REFERENCES, ReferenceError, inlined, merged, referenced_schema, with_pointers,
 };
@@ -57,6 +59,9 @@ pub enum SchemaError {
     /// It is nested too deep.
     #[error("it is nested more than {limit} levels deep; expected fewer", limit = MAX_LEVELS)]
     TooDeep,
+    /// A keyword has a wrong value.
+    #[error(transparent)]
+    Keyword(#[from] KeywordError),
     /// A reference has no target.
     #[error(transparent)]
     Reference(#[from] ReferenceError),
@@ -78,7 +83,7 @@ impl OutputSchema {
     ///
     /// # Errors
     ///
-    /// Returns the expected form if the value is not a schema, and the pointer of a reference that leads nowhere.
+    /// Returns the expected form if the value is not a schema, and the pointer of a wrong keyword or reference.
     pub fn new(schema: Value) -> Result<Self, SchemaError> {
         let Value::Object(own) = schema else { return Err(SchemaError::NotAnObject) };
         if own.is_empty() {
@@ -92,6 +97,7 @@ impl OutputSchema {
         if !fits(&schema, MAX_LEVELS) {
             return Err(SchemaError::TooDeep);
         }
+        keywords::check(&schema)?;
         let schema = with_pointers(&schema)?;
         if (0..=MAX_LEVELS).try_fold(&schema, |part, _| referenced_schema(part, &schema)).is_some() {
             return Err(SchemaError::Circular);

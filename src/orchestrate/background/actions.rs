@@ -426,6 +426,7 @@ fn resumed(run: &RunRecord) -> RunRecord {
         result: None,
         partial: None,
         structured: None,
+        structured_file: None,
         notes: Vec::new(),
         caveats: Vec::new(),
         artifacts: Vec::new(),

@@ -370,6 +370,7 @@ fn record_result(run: &mut RunRecord, single: &SingleResult) {
     run.transcript = single.session_file.clone().map(Into::into).or(run.transcript.take());
     run.notes = single.diagnostics.iter().take(MAX_NOTES).cloned().collect();
     run.structured.clone_from(&single.structured);
+    run.structured_file = single.structured_file.clone().map(Into::into);
     run.caveats.clone_from(&single.caveats);
     run.sandbox = single.sandbox.as_ref().map(sandbox_label);
     run.supervision = single.supervision.map(str::to_owned);

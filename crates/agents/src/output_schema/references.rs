@@ -95,7 +95,7 @@ fn text<'a>(schema: &'a Value, keyword: &str) -> Option<&'a str> {
 }
 
 /// Calls `of` with every schema directly inside another one, and with the keys that lead to it.
-fn each_part<'a>(schema: &'a Value, mut of: impl FnMut(&[&str], &'a Value)) {
+pub(super) fn each_part<'a>(schema: &'a Value, mut of: impl FnMut(&[&str], &'a Value)) {
     for (keyword, value) in schema.as_object().into_iter().flatten() {
         let of_map = MAPS.contains(&&**keyword);
         match value {
@@ -139,7 +139,7 @@ fn map_subschemas<E>(
     Ok(Value::Object(copy))
 }
 
-fn joined(pointer: &str, keys: &[&str]) -> String {
+pub(super) fn joined(pointer: &str, keys: &[&str]) -> String {
     keys.iter().fold(pointer.to_owned(), |pointer, key| {
         format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"))
     })

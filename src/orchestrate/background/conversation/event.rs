@@ -190,6 +190,7 @@ impl RunDiff {
 /// A run without its long texts.
 pub(crate) fn brief(mut run: RunRecord) -> RunRecord {
     (run.result, run.partial, run.structured, run.output_schema) = (None, None, None, None);
+    run.structured_file = None;
     (run.notes, run.artifacts) = (Vec::new(), Vec::new());
     if run.task.len() > TASK_BYTES {
         run.task.truncate(floor_char_boundary(&run.task, TASK_BYTES));
