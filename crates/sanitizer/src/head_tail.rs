@@ -26,18 +26,20 @@ impl Tail {
     /// Appends text. Beyond the limit, the oldest bytes are dropped.
     pub fn push(&mut self, part: &str) {
         self.pushed += part.len() as u64;
-        let (skipped, part) = part.split_at(floor_char_boundary(part, part.len().saturating_sub(self.limit)));
-        if !skipped.is_empty() {
-            self.drop_front(self.text.len());
-            self.dropped.push(skipped);
-        }
-        let slack = self.limit / 4;
-        if self.text.len() + part.len() > self.limit + slack {
-            let keep = self.limit.saturating_sub(part.len());
-            self.drop_front(self.text.len().saturating_sub(keep));
-        }
-        grow(&mut self.text, part.len(), self.limit + slack);
+        let max = self.limit + self.limit / 4;
+        // The usual part is short.
+        let part = if self.text.len() + part.len() <= max { part } else { self.make_room(part) };
+        grow(&mut self.text, part.len(), max);
         self.text.push_str(part);
+    }
+
+    /// Drops the oldest text and the beginning of a part, so that at most the limit remains. Returns the rest of the part.
+    fn make_room<'a>(&mut self, part: &'a str) -> &'a str {
+        let (skipped, part) = part.split_at(floor_char_boundary(part, part.len().saturating_sub(self.limit)));
+        let keep = if skipped.is_empty() { self.limit.saturating_sub(part.len()) } else { 0 };
+        self.drop_front(self.text.len().saturating_sub(keep));
+        self.dropped.push(skipped);
+        part
     }
 
     /// Returns the newest bytes, at most the limit.
@@ -155,7 +157,8 @@ impl HeadTail {
     /// Appends text. Beyond the limit, bytes between the head and the tail are dropped.
     pub fn push(&mut self, mut part: &str) {
         if self.tail.is_empty() {
-            let fits = floor_char_boundary(part, self.half - self.head.len());
+            let room = self.half - self.head.len();
+            let fits = if part.len() <= room { part.len() } else { floor_char_boundary(part, room) };
             grow(&mut self.head, fits, self.half);
             self.head.push_str(&part[..fits]);
             part = &part[fits..];

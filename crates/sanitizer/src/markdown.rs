@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2_iter};
+use memchr::{memchr, memchr2, memchr2_iter, memrchr};
 
 /// The maximum length of a fence line, in bytes. A longer line is not a fence.
 const MAX_FENCE_LINE: usize = 256;
@@ -59,7 +59,11 @@ impl Fences {
     }
 
     pub(crate) fn push(&mut self, mut part: &str) {
-        while let Some(end) = memchr(b'\n', part.as_bytes()) {
+        loop {
+            if self.open.is_none() && self.line.is_empty() {
+                part = &part[irrelevant(part)..];
+            }
+            let Some(end) = memchr(b'\n', part.as_bytes()) else { break };
             if self.line.is_empty() {
                 self.process_line(&part[..end]);
             } else {
@@ -97,6 +101,12 @@ impl Fences {
             _ => {}
         }
     }
+}
+
+/// Returns the length of the lines at the start of a text that can open no block, because they have no mark of one.
+fn irrelevant(text: &str) -> usize {
+    let before_mark = memchr2(b'`', b'~', text.as_bytes()).unwrap_or(text.len());
+    memrchr(b'\n', &text.as_bytes()[..before_mark]).map_or(0, |newline| newline + 1)
 }
 
 /// Counts the block quotes around a line, at most `max`, and returns the text after their marks.

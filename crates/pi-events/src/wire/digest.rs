@@ -3,16 +3,18 @@
 //! Strings are hashed as they are written: pi writes the same text in the same way, and decoding it costs more than
 //! hashing.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{BuildHasher, DefaultHasher, Hash, Hasher};
 
 use memchr::memmem;
+use rustc_hash::FxBuildHasher;
 
 use crate::collected::Refusal;
 use sanitizer::json::skim::{Kind, Verdict, Word};
 
 /// The text that pi's `bash` writes before the path of a long output. The path differs each time.
 const OUTPUT_FILE: &[u8] = b"Full output: ";
-/// The number of bytes at the end of a text that are searched for that path, and for the reason why a command failed.
+/// The size of a hashed block. The last one to two blocks of a text are searched for that path, and for the reason why a command
+/// failed.
 const TAIL_BYTES: usize = 512;
 
 /// The kernel's refusals as texts in the output of a command, the most specific last.
@@ -24,7 +26,8 @@ const REFUSALS: [(&[u8], Refusal); 2] =
 pub(super) struct Digest {
     /// Containers that are open, outermost first.
     open: Vec<Container>,
-    text: DefaultHasher,
+    /// The hash of the text so far, without its tail.
+    text: u64,
     /// The newest part of the text, not hashed yet.
     tail: Vec<u8>,
     done: Option<u64>,
@@ -74,7 +77,7 @@ impl Digest {
             Kind::Object => self.open.push(Container { is_object: true, hash: 1, key: 0 }),
             Kind::Array => self.open.push(Container { is_object: false, hash: 2, key: 0 }),
             Kind::String => {
-                self.text = DefaultHasher::new();
+                self.text = 0;
                 self.tail.clear();
                 return Verdict::Raw;
             }
@@ -84,23 +87,23 @@ impl Digest {
     }
 
     pub(super) fn text(&mut self, part: &[u8]) {
-        let (passed, newest) = part.split_at(part.len().saturating_sub(TAIL_BYTES));
-        let surplus = (self.tail.len() + newest.len()).saturating_sub(TAIL_BYTES).min(self.tail.len());
-        // Small parts are collected, so that not every part moves the others.
-        if !passed.is_empty() || surplus > TAIL_BYTES {
-            let surplus = if passed.is_empty() { surplus } else { self.tail.len() };
-            self.text.write(&self.tail[..surplus]);
-            self.tail.drain(..surplus);
-            self.text.write(passed);
+        for part in part.chunks(16 * TAIL_BYTES) {
+            self.tail.extend_from_slice(part);
+            // Always whole blocks, so that the parts in which a text arrives do not matter.
+            let hashed = (self.tail.len() / TAIL_BYTES).saturating_sub(1) * TAIL_BYTES;
+            for block in self.tail[..hashed].chunks(TAIL_BYTES) {
+                self.text = FxBuildHasher.hash_one((self.text, block));
+            }
+            self.tail.drain(..hashed);
         }
-        self.tail.extend_from_slice(newest);
     }
 
     pub(super) fn text_end(&mut self) {
         let path = memmem::rfind(&self.tail, OUTPUT_FILE).map(|at| at + OUTPUT_FILE.len());
-        self.text.write(&self.tail[..path.unwrap_or(self.tail.len())]);
+        let rest = &self.tail[..path.unwrap_or(self.tail.len())];
+        let hash = FxBuildHasher.hash_one((self.text, rest));
         self.tail.clear();
-        self.place(self.text.finish());
+        self.place(hash);
     }
 
     pub(super) fn word(&mut self, word: Word<'_>) {

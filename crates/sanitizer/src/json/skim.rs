@@ -3,7 +3,7 @@
 //! It asks a [`Sink`] about each value. To skip a value, it counts brackets at any depth, without recursion. It does
 //! not check skipped and raw values. All other values that it passes to the sink are valid JSON.
 
-use memchr::memchr2;
+use memchr::memchr;
 
 use super::unescape::{Step, Unescape};
 use crate::floor_char_boundary;
@@ -144,26 +144,45 @@ impl Span {
     /// Returns the end of the string that is open at `at`, or `None` if the string continues after `bytes`.
     #[inline]
     fn string_end(&mut self, bytes: &[u8], mut at: usize) -> Option<usize> {
+        if self.escaped {
+            bytes.get(at)?;
+            at += 1;
+            self.escaped = false;
+        }
         // Most skipped strings are short keys, where a vectorized search costs more than it saves.
         let near = bytes.len().min(at + 24);
-        loop {
-            if self.escaped {
-                bytes.get(at)?;
-                at += 1;
-                self.escaped = false;
-            }
-            if at >= near {
-                at += memchr2(b'"', b'\\', &bytes[at..])?;
-            }
-            let byte = bytes[at];
-            at += 1;
-            match byte {
+        while at < near {
+            match bytes[at] {
                 b'"' => {
                     self.in_string = false;
-                    return Some(at);
+                    return Some(at + 1);
                 }
-                b'\\' => self.escaped = true,
-                _ => {}
+                b'\\' if at + 1 == bytes.len() => {
+                    self.escaped = true;
+                    return None;
+                }
+                b'\\' => at += 2,
+                _ => at += 1,
+            }
+        }
+        // Long strings are texts with many escapes and few quotes. An even number of backslashes before a quote are
+        // escaped themselves.
+        let mut from = at;
+        loop {
+            let quote = memchr(b'"', &bytes[from..]).map(|found| from + found);
+            let end = quote.unwrap_or(bytes.len());
+            let backslashes = bytes[from..end].iter().rev().take_while(|&&byte| byte == b'\\').count();
+            let is_escaped = backslashes % 2 == 1;
+            match quote {
+                None => {
+                    self.escaped = is_escaped;
+                    return None;
+                }
+                Some(quote) if is_escaped => from = quote + 1,
+                Some(quote) => {
+                    self.in_string = false;
+                    return Some(quote + 1);
+                }
             }
         }
     }

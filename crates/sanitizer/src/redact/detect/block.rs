@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr2, memchr2_iter, memmem, memrchr};
+use memchr::{memchr, memchr2, memchr2_iter, memrchr, memrchr_iter};
 
 use super::extent::after_tag;
 use super::tie::{Separator, Tie};
@@ -180,10 +180,12 @@ pub(crate) fn opening_line(text: &str, at: usize) -> usize {
     let bytes = text.as_bytes();
     let from = crate::ceil_char_boundary(text, at.saturating_sub(BLOCK_REACH));
     let line_start = |at: usize| memrchr(b'\n', &bytes[from..at]).map_or(from, |newline| from + newline + 1);
-    let heredoc = memmem::rfind(&bytes[from..at], b"<<").map_or(at, |found| line_start(from + found));
+    let searched = &bytes[from..at];
+    let mut ends = memrchr_iter(b'<', searched).filter(|&end| end > 0 && searched[end - 1] == b'<');
+    let heredoc = ends.next().map_or(at, |end| line_start(from + end));
     let mut line = line_start(at);
     // A cheap check, because most text has no such sign.
-    if !memchr2_iter(b'|', b'>', &bytes[from..at]).any(|sign| is_scalar_header(bytes, from + sign)) {
+    if !memchr2_iter(b'|', b'>', searched).any(|sign| is_scalar_header(bytes, from + sign)) {
         return line.min(heredoc);
     }
     while line > from && is_blank_or_indented(&bytes[line..]) {
