@@ -9,6 +9,7 @@ use crate::support::extension::{self, EventRecorder};
 use crate::support::hidden::{assert_all_seen, with_hidden};
 use crate::support::pids::eventually;
 use crate::support::stage::{self, PATIENCE, User, stage};
+use files::layout;
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, RunRecord,
     SessionAnswer, SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered,
@@ -17,6 +18,7 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use serde_json::{Value, json};
+use store::{Store, StoredRun, now_ms};
 use supervisor::{Cancel, CancelReason};
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -673,4 +675,68 @@ async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     let list = scene.tool("sessions_list", json!({})).await.value;
     assert_eq!(list["sessions"][0]["transcript"], Value::Null, "{list}");
     close_conversation(&scene.service, &scene.view).await;
+}
+
+/// The model asks for the runs of the last minutes, and there are older ones.
+#[tokio::test]
+async fn a_list_without_active_runs_says_in_which_time_none_was_active() {
+    let scene = Scene::new(answers()).await;
+    let ended_ms = now_ms() - 10 * 60_000;
+    let run = RunRecord {
+        key: "0badcafe-0000-4000-8000-000000000000".to_owned(),
+        run_id: "0badcafe".to_owned(),
+        session: SESSION.to_owned(),
+        agent: "explorer".to_owned(),
+        outcome: Some(RunOutcome::Completed),
+        created_ms: ended_ms,
+        started_ms: Some(ended_ms),
+        ended_ms: Some(ended_ms),
+        ..RunRecord::default()
+    };
+    let row = StoredRun {
+        key: run.key.clone(),
+        run_id: run.run_id.clone(),
+        session: run.session.clone(),
+        created_ms: ended_ms,
+        ended_ms: Some(ended_ms),
+        body: serde_json::to_string(&run).expect("the value is serialized"),
+        ..StoredRun::default()
+    };
+    let store = Store::open(&scene.root.path().join("agent")).expect("the store opens");
+    store.settle_run(&row, None, false).expect("the run is stored");
+    for (minutes, expected) in [
+        (5, "no run of this session was active in the last 5 minutes"),
+        (1, "no run of this session was active in the last 1 minute"),
+        (60, "0badcafe · explorer"),
+    ] {
+        let answer = scene.tool("sessions_list", json!({ "activeMinutes": minutes })).await;
+        let text = answer.report.plain();
+        assert!(text.contains(expected), "{minutes}: {text}");
+    }
+}
+
+/// Nothing can be said about the runs. The answer must not be that there are none.
+#[tokio::test]
+async fn commands_say_that_the_store_cannot_be_read() {
+    let root = stage(answers());
+    let agent_dir = root.path().join("agent");
+    fs::create_dir_all(layout::store(&agent_dir)).expect("a directory is in the place of the file");
+    let service = background(&agent_dir);
+    let scope = ConversationScope {
+        cwd: root.path().join("project"),
+        context: context(&root),
+        ends_with: Cancel::new(),
+    };
+    let (known, events) = (KnownDeliveries::default(), EventRecorder::default());
+    let view = open_conversation(&service, SESSION.into(), scope, known, events).await;
+    for line in ["list", "list all", "info last", "log 0badcafe"] {
+        let user = Arc::new(User::default());
+        let answer = commands::answer(&service, &view, line, None, user);
+        let text = timeout(PATIENCE, answer).await.expect("the process answers").plain();
+        let expected = "the stored runs cannot be read: the store of runs cannot be opened";
+        assert!(
+            text.contains(expected) && text.contains("`/subagents doctor` checks the store"),
+            "{line}: {text}"
+        );
+    }
 }
