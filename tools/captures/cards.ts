@@ -60,7 +60,7 @@ export function settled(rows: readonly Row[]): Row[] {
 			.replaceAll(/(?<![\w.])\ds(?! ago|\w)/g, live)
 			.replaceAll(/(?<=rate limit, )\d\ds/g, "12s")
 			.replaceAll(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/g, "2026-01-01T09-00-00-000Z")
-			.replaceAll(/(?<=[/])[0-9a-f]{8}(?=[/]|$)/g, (id) => {
+			.replaceAll(/(?<=[/]|\bresume )[0-9a-f]{8}(?=[/\s]|$)/g, (id) => {
 				if (!runs.includes(id)) runs.push(id);
 				return `a1b2c3d${runs.indexOf(id) + 1}`;
 			});
