@@ -54,7 +54,7 @@ export function settled(rows: readonly Row[]): Row[] {
 		const head = HEAD.exec(text);
 		if (head) call = CALLS[head[1] ?? ""];
 		const ended = (head && call?.ended) ?? DURATIONS[index % DURATIONS.length] ?? "";
-		const live = ROW.test(text) ? single : (call?.live ?? single);
+		const live = ROW.test(text) || single === LONG_DURATION ? single : (call?.live ?? single);
 		const settledText = (ENDED.test(text) ? text.replace(DURATION[head ? "call" : "run"], ended) : text)
 			.replaceAll(/\b\ds ago\b/g, "2s ago")
 			.replaceAll(/(?<![\w.])\ds(?! ago|\w)/g, live)
