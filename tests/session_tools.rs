@@ -18,7 +18,6 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::orchestrate::single;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use serde_json::{Value, json};
-use store::{Store, StoredRun, now_ms};
 use supervisor::{Cancel, CancelReason};
 use tempfile::TempDir;
 use tokio::time::timeout;
@@ -677,41 +676,14 @@ async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     close_conversation(&scene.service, &scene.view).await;
 }
 
-/// The model asks for the runs of the last minutes, and there are older ones.
 #[tokio::test]
 async fn a_list_without_active_runs_says_in_which_time_none_was_active() {
     let scene = Scene::new(answers()).await;
-    let ended_ms = now_ms() - 10 * 60_000;
-    let run = RunRecord {
-        key: "0badcafe-0000-4000-8000-000000000000".to_owned(),
-        run_id: "0badcafe".to_owned(),
-        session: SESSION.to_owned(),
-        agent: "explorer".to_owned(),
-        outcome: Some(RunOutcome::Completed),
-        created_ms: ended_ms,
-        started_ms: Some(ended_ms),
-        ended_ms: Some(ended_ms),
-        ..RunRecord::default()
-    };
-    let row = StoredRun {
-        key: run.key.clone(),
-        run_id: run.run_id.clone(),
-        session: run.session.clone(),
-        created_ms: ended_ms,
-        ended_ms: Some(ended_ms),
-        body: serde_json::to_string(&run).expect("the value is serialized"),
-        ..StoredRun::default()
-    };
-    let store = Store::open(&scene.root.path().join("agent")).expect("the store opens");
-    store.settle_run(&row, None, false).expect("the run is stored");
-    for (minutes, expected) in [
-        (5, "no run of this session was active in the last 5 minutes"),
-        (1, "no run of this session was active in the last 1 minute"),
-        (60, "0badcafe · explorer"),
-    ] {
+    for (minutes, expected) in [(5, "5 minutes"), (1, "1 minute")] {
         let answer = scene.tool("sessions_list", json!({ "activeMinutes": minutes })).await;
         let text = answer.report.plain();
-        assert!(text.contains(expected), "{minutes}: {text}");
+        let expected = format!("no run of this session was active in the last {expected}");
+        assert!(text.contains(&expected), "{minutes}: {text}");
     }
 }
 

@@ -110,6 +110,9 @@ fn is_of(value: &Value, kind: &str) -> bool {
             if let Some(of) = kind.strip_prefix("Array<").and_then(|kind| kind.strip_suffix('>')) {
                 return value.as_array().is_some_and(|items| items.iter().all(|item| is_of(item, of)));
             }
+            if let Some(of) = kind.strip_prefix("Record<string, ").and_then(|kind| kind.strip_suffix('>')) {
+                return value.as_object().is_some_and(|items| items.values().all(|item| is_of(item, of)));
+            }
             let fields = fields_of(kind).unwrap_or_else(|| panic!("the type {kind} is not declared"));
             let value = value.as_object().expect("the value is an object");
             let is_declared = |(name, value)| fields.get(name).is_some_and(|(kind, _)| is_of(value, kind));
