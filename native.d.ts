@@ -401,6 +401,10 @@ export interface RunArtifacts {
   flaggedGap?: string
   /** The report on its private tree. */
   isolation?: IsolationReport
+  /** The name of its agent. Absent in records of earlier versions. */
+  agent?: string
+  /** What a command has done with the changes. Only in the runs of `BackgroundSession`. */
+  settled?: "applied" | "discarded" | "undone"
 }
 
 /** A run, in the background or in the foreground. All texts are sanitized; times are milliseconds since 1970 in UTC. */
@@ -564,6 +568,11 @@ export interface BackgroundEvent {
   deliveries?: DeliveryMessage
   /** Sentences the user must see, such as that the store cannot be used. */
   notices?: Array<string>
+  /**
+   * The runs whose changes a command has applied, discarded or undone, by their ids, for `CallCard.settle`: of any age,
+   * and all steps of chains.
+   */
+  settled?: Record<string, "applied" | "discarded" | "undone">
   /** The changes in the project that wait for the user, with a command. Once after the opening. */
   waiting?: string
 }
@@ -770,7 +779,10 @@ export interface CommandReport {
   exact?: ExactReport
   /** `RunRecord.key` of a run to show at work, after `run --wait`. */
   watch?: string
-  /** True if the card of a call says it, too. A host that draws cards does not show the report. Absent otherwise. */
+  /**
+   * True if the card of a call or the message about a background run says it, too. A host that draws them does not show
+   * the report. Absent otherwise.
+   */
   isOnCard?: boolean
 }
 
@@ -1403,8 +1415,8 @@ export declare class BackgroundSession {
    */
   runs(all?: boolean | undefined | null): Promise<RunRecord[]>
   /**
-   * Resolves with the runs that a person sees: those of `runs`, and at most 50 runs of other conversations
-   * in the same project whose work waits, because it can be applied, undone or continued. Newest first.
+   * Resolves with the runs that a person sees, newest first: the runs of this conversation as `runs` has them, and
+   * at most 50 runs of other conversations in the same project that a person can still apply, undo or continue.
    */
   projectRuns(): Promise<RunRecord[]>
   /**
@@ -1518,8 +1530,8 @@ export declare class CallCard {
   /** Takes the result. */
   finish(details: string, text: string, hasFailed: boolean, nowMs: number): void
   /**
-   * Takes what commands have done with the changes of runs, as JSON: an object of ids and `RunRecord.changesState`. The card of
-   * a result then no longer offers these commands.
+   * Takes what commands have done with the changes of runs, as JSON: `BackgroundEvent.settled`. The card of a
+   * result then no longer offers these commands.
    */
   settle(settled: string): void
   /** Draws who works on what. */
@@ -1762,6 +1774,8 @@ export declare class QuestionScreen {
   press(key: "up" | "down" | "pageUp" | "pageDown" | "home" | "end"): void
   /** Returns true if an answer may be taken. */
   accepts(isHarmless: boolean): boolean
+  /** The columns of a row inside the frame of a question with this width, for the line of `draw`. */
+  innerWidth(width: number): number
   /** Draws the question for a screen of `rows`. `input` is the line in which the user writes the answer. */
   draw(palette: Palette, width: number, rows: number, keys: QuestionKeyNames, input?: string | undefined | null): Array<string>
 }

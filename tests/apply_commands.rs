@@ -226,6 +226,34 @@ async fn a_run_records_what_a_command_has_done_with_its_changes() {
     }
 }
 
+/// A card stays in its conversation for longer than its run in the list, which has the newest ones.
+#[tokio::test]
+async fn an_event_has_the_settled_changes_of_runs_that_are_not_in_the_list() {
+    let scene = Scene::new().await;
+    let call = scene.call("brancher", "branch", context(&scene.root)).await;
+    let id = call.details.results[0].run_id.clone().expect("the run is stored");
+    let placed = scene.done("writer", "placed").await;
+    // Its list has no run of the other conversation.
+    let (_, events) = scene.another("next").await;
+    let settled = || events.0.lock().iter().rev().find_map(|event| event.settled.clone()).unwrap_or_default();
+    for (line, id, expected) in [
+        (format!("apply {id}"), &id, Some(Settled::Applied)),
+        ("apply --abort".to_owned(), &id, None),
+        (format!("discard {id} --yes"), &id, Some(Settled::Discarded)),
+        (format!("undo {placed}"), &placed, Some(Settled::Undone)),
+    ] {
+        let output = scene.output_of(&line).await;
+        eventually(&format!("`{line}` is in an event: {output}"), || settled().get(id).copied() == expected)
+            .await;
+    }
+    let (_, reopened) = scene.another("next").await;
+    let is_known =
+        || reopened.0.lock().iter().any(|event| event.settled.as_ref().is_some_and(|of| of.len() == 2));
+    eventually("the first event of a conversation has all", is_known).await;
+    let listed = events.0.lock().iter().filter_map(|event| event.runs.clone()).flatten().count();
+    assert_eq!(listed, 0);
+}
+
 /// Files that are applied or undone during a run would count as the run's work, and its undo would remove them.
 #[tokio::test]
 async fn no_command_changes_the_tree_while_a_run_writes_to_it() {
@@ -583,4 +611,21 @@ async fn undo_last_undoes_the_call_that_ended_last_and_no_older_run() {
     let output = scene.output_of("undo last").await;
     assert!(output.contains("reverted") && output.contains("`secret.txt`"), "{output}");
     assert_eq!((scene.text("secret.txt"), scene.text("placed.txt").is_some()), (None, true), "{output}");
+}
+
+/// A refusal ends with advice for the model that made the call. A person needs none.
+#[tokio::test]
+async fn a_refused_start_by_a_person_has_no_words_for_the_model() {
+    let scene = Scene::new().await;
+    let agents = scene.path(".pi/agents");
+    fs::create_dir_all(&agents).expect("the directory is created");
+    fs::write(agents.join("local.md"), "---\nname: local\n---\nLook.\n").expect("the file is written");
+    let context = with_config(&scene.root, "projectAgentPolicy", json!("deny"));
+    let scope = ConversationScope { cwd: scene.path(""), context, ends_with: Cancel::new() };
+    let (known, events) = (KnownDeliveries::default(), EventRecorder::default());
+    let view = open_conversation(&scene.service, "denied".to_owned(), scope, known, events).await;
+    let user = Arc::new(User::default());
+    let answer = commands::answer(&scene.service, &view, "run local look", None, user).await.plain();
+    assert!(answer.contains("`subagents.projectAgentPolicy` is `deny`"), "{answer}");
+    assert!(!answer.contains("use another one"), "{answer}");
 }

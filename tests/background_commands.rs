@@ -601,3 +601,26 @@ fn words_of_other_programs_suggest_the_subcommand() {
         }
     }
 }
+
+#[test]
+fn a_report_says_when_the_run_is_archived() {
+    let completed = || ended("1a2b3c4d", "explorer", RunOutcome::Completed);
+    for (run, expected) in [
+        (run("1a2b3c4d", "explorer"), "set when it ends"),
+        (RunRecord { is_foreground: true, ..completed() }, "not before it continues"),
+        (ended("1a2b3c4d", "explorer", RunOutcome::Interrupted), "set when its end is delivered"),
+        (completed(), "never"),
+        (
+            RunRecord { archive_at_ms: Some(NOW + 42 * MINUTE), ..completed() },
+            "2026-07-03 14:42:00 +02:00 (in 42m00s)",
+        ),
+        (
+            RunRecord { archived_ms: Some(NOW - MINUTE), ..completed() },
+            "archived 2026-07-03 13:59:00 +02:00 (1m00s ago)",
+        ),
+    ] {
+        let text = info_report(&run, &clock()).plain();
+        let line = text.lines().find_map(|line| line.trim().strip_prefix("archive ")).unwrap_or_default();
+        assert_eq!(line.trim(), expected, "{text}");
+    }
+}

@@ -17,7 +17,9 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::orchestrate::{
     BackgroundMove, Call, MoveError, TaskSpec, TasksSpec, chain, parallel, single,
 };
-use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
+use pi_subagent_native::run::{
+    Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, Settled, ToolResult,
+};
 use serde_json::{Value, json};
 use supervisor::{Cancel, CancelReason};
 use tempfile::TempDir;
@@ -375,6 +377,28 @@ async fn the_artifacts_of_each_step_of_a_chain_are_reported_in_the_call_and_at_i
         assert_eq!(has(&agents_md), 1, "{last}: {message}");
         assert_eq!(has("Files changed: `notes.txt`"), 1, "{last}: {message}");
         assert_eq!(has("on the branch `subagent/"), 3, "{last}: {message}");
+        // The steps share the record of the chain. Each still has its own row, agent and state.
+        let answer = async |line: &str| {
+            let user = Arc::new(User::default());
+            commands::answer(&scene.service, &view, line, None, user).await.plain()
+        };
+        let list = answer("list").await;
+        assert_eq!(list.matches("not applied yet").count(), 3, "{last}: {list}");
+        assert!(!list.contains("unknown") && !list.contains("another session"), "{last}: {list}");
+        let notes = ours.iter().position(|line| line.contains("`notes.txt`")).expect("the step is reported");
+        let applies = |line: &&&str| line.contains("/subagents apply ");
+        let line = ours[notes..].iter().find(applies).expect("the report names the command");
+        let command = line.split("/subagents ").find(|rest| rest.starts_with("apply ")).expect("it is there");
+        let step = &command["apply ".len()..][..8];
+        let applied = answer(&format!("apply {step}")).await;
+        assert!(applied.contains("applied") && applied.contains("notes.txt"), "{last}: {applied}");
+        assert!(answer("list").await.contains(" · applied"), "{last}");
+        let listener = scene.listener.clone();
+        let is_settled = || {
+            let settled = listener.0.lock().iter().rev().find_map(|event| event.settled.clone());
+            settled.is_some_and(|settled| settled.get(step) == Some(&Settled::Applied))
+        };
+        eventually("the card of the chain learns of it", is_settled).await;
         close_conversation(&scene.service, &view).await;
     }
 }

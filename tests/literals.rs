@@ -13,7 +13,7 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::present::panel::{PanelAction, PanelStepName};
 use pi_subagent_native::present::{Mark, QuestionKey};
 use pi_subagent_native::run::{
-    Caveat, ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, StoredChanges, TaskState,
+    Caveat, ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, Settled, StoredChanges, TaskState,
     TimeoutReason, WriteReach,
 };
 use pi_subagent_native::transcript::TranscriptRole;
@@ -62,6 +62,7 @@ fn every_union_in_the_types_matches_the_code() {
     let expected = [
         ("AgentInfo.source", texts(Source::TEXTS)),
         ("AgentInfo.writes", texts(WriteReach::TEXTS)),
+        ("RunArtifacts.settled", texts(Settled::TEXTS)),
         ("RunRecord.changesState", texts(ChangesState::TEXTS)),
         ("RunRecord.cleanup", texts(Cleanup::TEXTS)),
         ("RunRecord.outcome", texts(RunOutcome::TEXTS)),

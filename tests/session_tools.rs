@@ -9,6 +9,7 @@ use crate::support::extension::{self, EventRecorder};
 use crate::support::hidden::{assert_all_seen, with_hidden};
 use crate::support::pids::eventually;
 use crate::support::stage::{self, PATIENCE, User, stage};
+use files::layout;
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, RunRecord,
     SessionAnswer, SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered,
@@ -673,4 +674,41 @@ async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     let list = scene.tool("sessions_list", json!({})).await.value;
     assert_eq!(list["sessions"][0]["transcript"], Value::Null, "{list}");
     close_conversation(&scene.service, &scene.view).await;
+}
+
+#[tokio::test]
+async fn a_list_without_active_runs_says_in_which_time_none_was_active() {
+    let scene = Scene::new(answers()).await;
+    for (minutes, expected) in [(5, "5 minutes"), (1, "1 minute")] {
+        let answer = scene.tool("sessions_list", json!({ "activeMinutes": minutes })).await;
+        let text = answer.report.plain();
+        let expected = format!("no run of this session was active in the last {expected}");
+        assert!(text.contains(&expected), "{minutes}: {text}");
+    }
+}
+
+/// Nothing can be said about the runs. The answer must not be that there are none.
+#[tokio::test]
+async fn commands_say_that_the_store_cannot_be_read() {
+    let root = stage(answers());
+    let agent_dir = root.path().join("agent");
+    fs::create_dir_all(layout::store(&agent_dir)).expect("a directory is in the place of the file");
+    let service = background(&agent_dir);
+    let scope = ConversationScope {
+        cwd: root.path().join("project"),
+        context: context(&root),
+        ends_with: Cancel::new(),
+    };
+    let (known, events) = (KnownDeliveries::default(), EventRecorder::default());
+    let view = open_conversation(&service, SESSION.into(), scope, known, events).await;
+    for line in ["list", "list all", "info last", "log 0badcafe"] {
+        let user = Arc::new(User::default());
+        let answer = commands::answer(&service, &view, line, None, user);
+        let text = timeout(PATIENCE, answer).await.expect("the process answers").plain();
+        let expected = "the stored runs cannot be read: the store of runs cannot be opened";
+        assert!(
+            text.contains(expected) && text.contains("`/subagents doctor` checks the store"),
+            "{line}: {text}"
+        );
+    }
 }

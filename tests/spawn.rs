@@ -44,6 +44,7 @@ async fn each_cause_is_named_with_its_stage_and_the_system_error() {
         start(&|c| c.program.clone_from(&writing)),
         start(&|c| c.args.push("x".repeat(4 << 20).into())),
         start(&|c| c.args.push("x\0y".into())),
+        start(&|c| c.env.push(("NAME".into(), "x\0y".into()))),
     ];
     let mut found = Vec::new();
     for command in table {
@@ -72,7 +73,8 @@ async fn each_cause_is_named_with_its_stage_and_the_system_error() {
     exec: program `[programs]/garbage` has a format that this system cannot execute (Exec format error (os error 8))
     exec: program `[scratch]/half-written` is open for writing (Text file busy (os error 26))
     exec: program `/bin/sh` cannot start: its arguments and environment are too large (Argument list too long (os error 7))
-    exec: program `/bin/sh` cannot start: an argument or a variable contains a NUL byte (nul byte found in provided data)
+    exec: program `/bin/sh` cannot start: an argument contains a NUL byte (invalid input parameter)
+    exec: program `/bin/sh` cannot start: a variable contains a NUL byte (invalid input parameter)
     ");
 }
 

@@ -16,8 +16,8 @@ use pi_subagent_native::orchestrate::background::{
 use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
 use pi_subagent_native::run::{
     AgentInfo, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources,
-    RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, SingleResult, StoredChanges,
-    TaskProgress, TaskState, TimeoutReason, ToolResult, WriteReach,
+    RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, Settled, SingleResult,
+    StoredChanges, TaskProgress, TaskState, TimeoutReason, ToolResult, WriteReach,
 };
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};
@@ -109,6 +109,9 @@ fn is_of(value: &Value, kind: &str) -> bool {
         _ => {
             if let Some(of) = kind.strip_prefix("Array<").and_then(|kind| kind.strip_suffix('>')) {
                 return value.as_array().is_some_and(|items| items.iter().all(|item| is_of(item, of)));
+            }
+            if let Some(of) = kind.strip_prefix("Record<string, ").and_then(|kind| kind.strip_suffix('>')) {
+                return value.as_object().is_some_and(|items| items.values().all(|item| is_of(item, of)));
             }
             let fields = fields_of(kind).unwrap_or_else(|| panic!("the type {kind} is not declared"));
             let value = value.as_object().expect("the value is an object");
@@ -231,6 +234,7 @@ fn a_result_has_the_declared_fields() {
     let with_id = SingleResult { run_id: text(), ..single() };
     compare("SingleResult", &with_id, &bare_single());
     let artifacts = RunArtifacts::of(&with_id).expect("the result has artifacts");
+    let artifacts = RunArtifacts { settled: Some(Settled::Undone), ..artifacts };
     compare("RunArtifacts", &artifacts, &RunArtifacts::default());
     compare("SandboxReport", &sandbox(), &SandboxReport { reason: None, ..sandbox() });
     compare("CheckReport", &check(), &check());
@@ -417,6 +421,7 @@ fn a_run_and_its_events_have_the_declared_fields() {
         run_events: vec![event],
         notices: texts(),
         waiting: text(),
+        settled: Some([("1a2b3c4d".to_owned(), Settled::Applied)].into()),
         ..BackgroundEvent::default()
     };
     compare("BackgroundEvent", &event, &BackgroundEvent::default());

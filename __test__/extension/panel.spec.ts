@@ -302,6 +302,11 @@ describe("keys with an effect", () => {
 		assert.deepEqual(background.commands, [`stop ${run.key}`]);
 		assert.equal(panel.foot, `done: stop ${run.key}`);
 
+		// The row of a stopped run says it.
+		background.answer = () => ({ ...report("stopped loader"), isOnCard: true });
+		await panel.press("s", "s");
+		assert.match(panel.foot, /^enter open/);
+
 		background.answer = () => report("`loader` has already ended", true);
 		await panel.press("s", "s");
 		assert.equal(panel.foot, "`loader` has already ended");

@@ -6,24 +6,16 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { call, delegate, type ModelRequest, onStage, piVersions, say, startTui } from "../support/pi.ts";
-import { allows } from "../support/warden.ts";
-
-const cannot = (["landlock", "mount-ns", "tools"] as const).every((ability) => allows(ability))
-	? false
-	: "this machine cannot confine writers";
-
-/** The smallest usual terminal, and a large one. */
-const sizes = [
-	{ columns: 80, rows: 24 },
-	{ columns: 120, rows: 40 },
-];
+import { call, delegate, type ModelRequest, onStage, piVersions, say, startTui, usualSizes } from "../support/pi.ts";
+import { cannotConfine } from "../support/warden.ts";
 
 for (const version of piVersions) {
-	test(`the diff of a run in place with pi ${version} has its changes and nothing else`, { skip: cannot }, async () => {
+	test(`the diff of a run in place with pi ${version} has its changes and nothing else`, {
+		skip: cannotConfine,
+	}, async () => {
 		const write = ({ toolAnswers }: ModelRequest) =>
 			toolAnswers.length === 0 ? [call("write", { path: "new.txt", content: "of the run\n" })] : [say("Done.")];
-		for (const size of sizes) {
+		for (const size of usualSizes) {
 			await onStage({ version, children: { write } }, async (stage) => {
 				const { cwd } = stage.world;
 				const git = (...args: string[]) =>

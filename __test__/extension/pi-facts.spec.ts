@@ -7,13 +7,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { call, delegate, type ModelRequest, newestPi, onStage, say, startTui } from "../support/pi.ts";
-import { allows } from "../support/warden.ts";
+import { cannotConfine } from "../support/warden.ts";
 
 const version = newestPi;
-const cannot = (["landlock", "mount-ns", "tools"] as const).every((ability) => allows(ability))
-	? false
-	: "this machine cannot confine writers";
-
 /** A child that calls `write`, and then says that it has written. */
 const add = ({ toolAnswers }: ModelRequest) =>
 	toolAnswers.length === 0 ? [call("write", { path: "retry.js", content: "retry();" })] : [say("I added retry.js.")];
@@ -39,7 +35,7 @@ test("the card of a worker that could not write says so in place of a success", 
 	});
 });
 
-test("a card offers no command that was carried out, also in the next pi", { skip: cannot }, async () => {
+test("a card offers no command that was carried out, also in the next pi", { skip: cannotConfine }, async () => {
 	await onStage({ version, children: { add } }, async (stage) => {
 		const { cwd } = stage.world;
 		writeFileSync(join(cwd, "kept.txt"), "one\n");

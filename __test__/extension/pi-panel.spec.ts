@@ -101,10 +101,12 @@ for (const version of piVersions) {
 				await tui.press("s");
 				await tui.waitFor("s again stops “holder”");
 				await tui.press("s");
-				await tui.waitFor(/▸ ⚠ \d holder .*stopped/);
+				const stopped = await tui.waitFor(/▸ ⚠ \d holder .*stopped/);
+				assert.doesNotMatch(stopped, /everything it had started/);
 				await tui.press("Escape");
-				// pi has its screen back, and the widget is hidden.
+				// pi has its screen back, and the widget is hidden. The message is the only line about the stop.
 				await tui.waitFor((screen) => isGone(screen) && /⚠ holder · explorer · .* · stopped/.test(screen));
+				assert.equal((await tui.screen()).match(/stopped/g)?.length, 1);
 				assert.doesNotMatch(await tui.screen(), /● (?:walker|holder) +explorer +\d/);
 				await tui.waitFor("success: I am done.");
 				await tui.type("still here");

@@ -46,6 +46,8 @@ for (const version of piVersions) {
 		test("is only reported with `tell`", async () => {
 			const again = await restarted("tell");
 			await again.waitFor(/interrupted/);
+			await again.press("M-r");
+			await again.waitFor("No interrupted run was offered. `/subagents resume` continues an ended run");
 			await again.type("Hello");
 			await again.press("Enter");
 			await again.waitFor(/Yes\./);

@@ -5,18 +5,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 
-import { call, delegate, type ModelRequest, newestPi, onStage, say, startTui, type Tui } from "../support/pi.ts";
-import { allows } from "../support/warden.ts";
-
-const cannot = (["landlock", "mount-ns", "tools"] as const).every((ability) => allows(ability))
-	? false
-	: "this machine cannot confine writers";
-
-/** The sizes of the terminal. In the smaller one each line of these screens must fit, too. */
-const sizes = [
-	{ columns: 80, rows: 24 },
-	{ columns: 120, rows: 40 },
-];
+import {
+	call,
+	delegate,
+	type ModelRequest,
+	newestPi,
+	onStage,
+	say,
+	startTui,
+	type Tui,
+	usualSizes,
+} from "../support/pi.ts";
+import { cannotConfine } from "../support/warden.ts";
 
 const write = ({ toolAnswers }: ModelRequest) =>
 	toolAnswers.length === 0
@@ -28,9 +28,9 @@ async function openPanel(tui: Tui): Promise<void> {
 	await tui.waitFor("escape close");
 }
 
-for (const size of sizes) {
+for (const size of usualSizes) {
 	test(`the branch of a call is found in the next session of pi ${newestPi}: ${size.columns} columns`, {
-		skip: cannot,
+		skip: cannotConfine,
 	}, async () => {
 		await onStage({ children: { write } }, async (stage) => {
 			stage.configure({ allowWrite: true });

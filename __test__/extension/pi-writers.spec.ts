@@ -20,11 +20,7 @@ import {
 	startTui,
 	textOf,
 } from "../support/pi.ts";
-import { allows } from "../support/warden.ts";
-
-const cannot = (["landlock", "mount-ns", "tools"] as const).every((ability) => allows(ability))
-	? false
-	: "this machine cannot confine writers";
+import { cannotConfine } from "../support/warden.ts";
 
 const shell = `can() { if ( eval "$1" ) >/dev/null 2>&1; then echo "can $2"; fi; }
 can 'echo more >> src/new.rs' edit; can 'mkdir -p out && echo built > out/app' build; can 'git status && git diff' look
@@ -45,7 +41,7 @@ const check = `( : > ../beside || : > "$HOME/planted" || : > .git/hooks/pre-push
 
 for (const version of piVersions) {
 	test(`an isolated child of pi ${version} commits in a private tree and leaves a branch`, {
-		skip: cannot,
+		skip: cannotConfine,
 	}, async () => {
 		const write = ({ toolAnswers }: ModelRequest) =>
 			toolAnswers.length === 0 ? [call("bash", { command: isolated })] : [say("Done.")];
@@ -107,7 +103,7 @@ for (const version of piVersions) {
 	});
 
 	test(`a child of pi ${version} that may write does so in its tree only, and can be undone`, {
-		skip: cannot,
+		skip: cannotConfine,
 	}, async () => {
 		let outside = "";
 		const write = ({ toolAnswers, userText }: ModelRequest) => {

@@ -5,12 +5,8 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { announcementsIn, eventually, piVersions, type RpcSession, spawn, startRpc } from "../support/pi.ts";
-import { allows } from "../support/warden.ts";
+import { cannotConfine } from "../support/warden.ts";
 import { together, WritingDay, work } from "../support/writing-day.ts";
-
-const cannot = (["landlock", "mount-ns", "tools"] as const).every((ability) => allows(ability))
-	? false
-	: "this machine cannot confine writers";
 
 /** The time limit of a delivery: two seconds for others to join it, and a turn. */
 const deliveryLimitMs = 30_000;
@@ -38,7 +34,7 @@ async function untilDelivered(file: string, count: number): Promise<void> {
 }
 
 for (const version of piVersions) {
-	test(`a day of writing with pi ${version} loses nothing`, { skip: cannot }, async () => {
+	test(`a day of writing with pi ${version} loses nothing`, { skip: cannotConfine }, async () => {
 		const day = await WritingDay.begin({ version });
 		const { stage } = day;
 		try {

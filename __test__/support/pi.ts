@@ -11,6 +11,6 @@ export type { ModelRequest, ToolAnswer } from "./requests.ts";
 export { RpcSession, startRpc, type UiAnswer, type UiRequest } from "./rpc.ts";
 export * from "./steps.ts";
 export { assertNothingLeft, endAll, survivors } from "./survivors.ts";
-export { startTui, type Tui } from "./tui.ts";
+export { startTui, type Tui, usualSizes } from "./tui.ts";
 export { newestPi, oldestPi, packageDir, piCommand, piVersions } from "./versions.ts";
 export { model, provider, World, type WorldOptions } from "./world.ts";

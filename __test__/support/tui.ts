@@ -18,6 +18,12 @@ export interface TuiOptions extends StartOptions {
 	prompt?: string;
 }
 
+/** The smallest usual terminal, and a large one. Each line of a screen must fit in both. */
+export const usualSizes = [
+	{ columns: 80, rows: 24 },
+	{ columns: 120, rows: 40 },
+];
+
 /** A test's expectation of the screen. */
 export type Sight = string | RegExp | ((screen: string) => boolean);
 

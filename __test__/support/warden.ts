@@ -29,6 +29,11 @@ export function allows(ability: Ability, user?: number): boolean {
 	return detailOf(ability, user) !== undefined;
 }
 
+/** The reason to skip a test whose agents write, if this machine cannot confine them. */
+export const cannotConfine = (["landlock", "mount-ns", "tools"] as const).every((ability) => allows(ability))
+	? false
+	: "this machine cannot confine writers";
+
 /** Starts a program that cannot make namespaces, and neither can its children. */
 export const withoutNamespaces: readonly string[] = [
 	...["unshare", "--user", "--map-root-user", "sh", "-c"],

@@ -68,7 +68,8 @@ export class Background {
 		view = native.openBackground(options, (event) => {
 			// An event of an older session does not apply to this one.
 			if (view && this.session !== view) return;
-			if (event.runs) this.publish(runsOf(event.runs));
+			if (event.settled) this.settled = JSON.stringify(event.settled);
+			if (event.runs || event.settled) this.publish(event.runs ? runsOf(event.runs) : this.runs);
 			onEvent(event);
 		});
 		this.session = view;
@@ -80,6 +81,7 @@ export class Background {
 		this.session = undefined;
 		this.undelivered = NONE;
 		this.offered.clear();
+		this.settled = NOTHING_SETTLED;
 		this.publish(NONE);
 		return session;
 	}
@@ -106,9 +108,6 @@ export class Background {
 
 	private publish(runs: readonly RunRecord[]): void {
 		this.runs = runs;
-		this.settled = JSON.stringify(
-			Object.fromEntries(runs.flatMap(({ runId, changesState }) => (changesState ? [[runId, changesState]] : []))),
-		);
 		// A listener that fails must not keep the update from the other listeners.
 		for (const listener of this.listeners) runGuarded("showing the background runs", () => listener(this.runs));
 	}

@@ -26,8 +26,6 @@ import type { Asked } from "./questions.ts";
  * editor.
  */
 const GUARD_MS = 500;
-/** The columns of the frame with its inner padding. */
-const FRAME_COLUMNS = 4;
 
 type Key = Parameters<QuestionScreen["press"]>[0] | "confirm" | "cancel";
 
@@ -126,7 +124,7 @@ export function questionOverlay(options: OverlayOptions): QuestionOverlay {
 			// A dialog of pi's may have opened below, and would be hidden.
 			if (!isFocused) return [];
 			shownAt ??= performance.now();
-			const line = input?.render(Math.max(1, width - FRAME_COLUMNS))[0];
+			const line = input?.render(screen.innerWidth(width))[0];
 			const pen = new Pen(theme, width, keybindings);
 			return pen.drawn((_native, ...on) => screen.draw(...on, tui.terminal.rows, keyNames(), line)) ?? [];
 		},

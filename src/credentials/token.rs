@@ -18,18 +18,33 @@ const ENDPOINT: &str = "proxy-ep=";
 /// The reason why a child's token is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableToken {
-    /// A part is missing or has another type.
-    #[error("its `{0}` is missing or has the wrong type")]
+    /// A part is missing.
+    #[error("its `{0}` is missing")]
+    Missing(&'static str),
+    /// A part has another type.
+    #[error("its `{0}` has the wrong type")]
     Shape(&'static str),
-    /// A string is empty, longer than 32 KiB, or has characters that no token has.
-    #[error("its `{0}` is not the text of a token")]
+    /// A string is empty.
+    #[error("its `{0}` is empty")]
+    Empty(&'static str),
+    /// A string is longer than [`MAX_STRING`].
+    #[error("its `{0}` is longer than 32 KiB")]
+    TooLong(&'static str),
+    /// A string has characters that no token has.
+    #[error("its `{0}` has characters that no token has")]
     Text(&'static str),
     /// A string begins with `!`. pi runs such a text as a command if it reads it as a key.
     #[error("its `{0}` would be a command")]
     Command(&'static str),
-    /// The expiry is not later than the expiry of the user's token, or is more than 400 days ahead.
-    #[error("its `expires` is not later than the user's, or is more than 400 days ahead")]
-    Expiry,
+    /// The user's token has no expiry to compare with.
+    #[error("the user's `expires` is missing")]
+    NoKnownExpiry,
+    /// The expiry is not later than the expiry of the user's token.
+    #[error("its `expires` is not later than the user's")]
+    NoLaterExpiry,
+    /// The expiry is later than [`MAX_AHEAD`].
+    #[error("its `expires` is more than 400 days ahead")]
+    FarExpiry,
     /// The token would send the user's requests to another server.
     #[error("its `access` names another server")]
     Endpoint,
@@ -51,11 +66,15 @@ impl Token {
     ) -> Result<Self, UnusableToken> {
         let access = text(child, "access", known)?;
         let refresh = text(child, "refresh", known)?;
+        part(child, "expires")?;
         let expires = expires_of(child).ok_or(UnusableToken::Shape("expires"))?;
-        let before = expires_of(known).ok_or(UnusableToken::Expiry)?;
+        let before = expires_of(known).ok_or(UnusableToken::NoKnownExpiry)?;
         let latest = millis(now) + MAX_AHEAD.as_secs_f64() * 1000.0;
-        if expires <= before || expires > latest.min(MAX_EXACT) {
-            return Err(UnusableToken::Expiry);
+        if expires <= before {
+            return Err(UnusableToken::NoLaterExpiry);
+        }
+        if expires > latest.min(MAX_EXACT) {
+            return Err(UnusableToken::FarExpiry);
         }
         let known_access = known.get("access").and_then(Value::as_str).unwrap_or_default();
         if !endpoints(&access).eq(endpoints(known_access)) {
@@ -100,6 +119,10 @@ pub(super) fn remaining_life(entry: &Map<String, Value>, now: SystemTime) -> Opt
     (remaining > PI_MARGIN).then_some(remaining)
 }
 
+fn part<'a>(entry: &'a Map<String, Value>, name: &'static str) -> Result<&'a Value, UnusableToken> {
+    entry.get(name).ok_or(UnusableToken::Missing(name))
+}
+
 /// Reads a string of visible ASCII characters, with spaces only inside. A line break could begin another HTTP header,
 /// and a `!` after characters that pi trims would be a command. The string may be empty only if it was empty before.
 fn text(
@@ -107,15 +130,21 @@ fn text(
     name: &'static str,
     known: &Map<String, Value>,
 ) -> Result<String, UnusableToken> {
-    let text = entry.get(name).and_then(Value::as_str).ok_or(UnusableToken::Shape(name))?;
+    let text = part(entry, name)?.as_str().ok_or(UnusableToken::Shape(name))?;
     if text.is_empty() && known.get(name).and_then(Value::as_str) == Some("") {
         return Ok(String::new());
+    }
+    if text.is_empty() {
+        return Err(UnusableToken::Empty(name));
+    }
+    if text.len() > MAX_STRING {
+        return Err(UnusableToken::TooLong(name));
     }
     if text.trim_start_matches(|char: char| !char.is_ascii_graphic()).starts_with('!') {
         return Err(UnusableToken::Command(name));
     }
     let visible = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
-    if text.is_empty() || text.len() > MAX_STRING || !visible || text.trim() != text {
+    if !visible || text.trim() != text {
         return Err(UnusableToken::Text(name));
     }
     Ok(text.to_owned())

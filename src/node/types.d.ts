@@ -401,6 +401,10 @@ export interface RunArtifacts {
   flaggedGap?: string
   /** The report on its private tree. */
   isolation?: IsolationReport
+  /** The name of its agent. Absent in records of earlier versions. */
+  agent?: string
+  /** What a command has done with the changes. Only in the runs of `BackgroundSession`. */
+  settled?: "applied" | "discarded" | "undone"
 }
 
 /** A run, in the background or in the foreground. All texts are sanitized; times are milliseconds since 1970 in UTC. */
@@ -564,6 +568,11 @@ export interface BackgroundEvent {
   deliveries?: DeliveryMessage
   /** Sentences the user must see, such as that the store cannot be used. */
   notices?: Array<string>
+  /**
+   * The runs whose changes a command has applied, discarded or undone, by their ids, for `CallCard.settle`: of any age,
+   * and all steps of chains.
+   */
+  settled?: Record<string, "applied" | "discarded" | "undone">
   /** The changes in the project that wait for the user, with a command. Once after the opening. */
   waiting?: string
 }
@@ -770,7 +779,10 @@ export interface CommandReport {
   exact?: ExactReport
   /** `RunRecord.key` of a run to show at work, after `run --wait`. */
   watch?: string
-  /** True if the card of a call says it, too. A host that draws cards does not show the report. Absent otherwise. */
+  /**
+   * True if the card of a call or the message about a background run says it, too. A host that draws them does not show
+   * the report. Absent otherwise.
+   */
   isOnCard?: boolean
 }
 

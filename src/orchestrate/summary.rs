@@ -113,7 +113,10 @@ pub(super) fn end_of_chain(id: &str, results: &[ToolResult], limits: TruncateLim
     };
     let mut end = results[index].clone();
     let artifacts = artifacts_of(results, count, |step| step != index).join("\n\n");
+    // The record has the id of the step that was moved.
+    let own = end.details.run_id.clone();
     for single in &mut end.details.results {
+        single.run_id = single.run_id.take().or_else(|| own.clone());
         if let Some(index) = failed {
             let error = single.error.take().unwrap_or_default();
             single.error = Some(format!("stopped at step {} of {count}: {error}", index + 1));

@@ -115,6 +115,12 @@ impl QuestionScreen {
         !self.is_hurried
     }
 
+    /// Returns the columns inside its frame.
+    #[must_use]
+    pub fn inner_width(width: usize) -> usize {
+        width.saturating_sub(FRAME_COLUMNS).max(1)
+    }
+
     /// Draws the question for a screen of `rows`. `input` is the line in which the user writes the answer.
     pub fn draw(
         &mut self,
@@ -125,7 +131,7 @@ impl QuestionScreen {
         input: Option<&str>,
     ) -> Vec<String> {
         let styled = |color, text: &str| palette.styled(&[Span::new(color, text)]);
-        let inner = width.saturating_sub(FRAME_COLUMNS).max(1);
+        let inner = Self::inner_width(width);
         self.rows.take_if(|(columns, _)| *columns != inner);
         let broken = || question_rows(inner, &self.title, &self.message, &self.choices);
         let (_, all) = self.rows.get_or_insert_with(|| (inner, broken()));

@@ -161,7 +161,7 @@ pub struct Report {
     /// The key of a run that the person who asked wants to see at work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<String>,
-    /// True if the card of a call on the same screen says it, too.
+    /// True if the card of a call or the message about a background run says it on the same screen, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_on_card: bool,
 }

@@ -308,8 +308,8 @@ impl RunRecord {
             && !self.is_restarted_enough()
     }
 
-    /// Returns true if the requesting conversation can be opened again. pi saves a session with its first answer, so a
-    /// session without one is gone when pi ends.
+    /// Returns true if the requesting conversation can be opened again. pi saves a session only after the first answer
+    /// of the model.
     #[must_use]
     pub fn session_is_saved(&self) -> bool {
         self.session_file.as_ref().is_some_and(|file| file.exists())
@@ -388,6 +388,32 @@ impl RunRecord {
     #[must_use]
     pub fn settled(&self) -> Option<Settled> {
         self.changes_state.filter(|_| !self.is_live()).and_then(Settled::of)
+    }
+
+    /// Returns the same for the artifacts of it or of another step of its chain.
+    #[must_use]
+    pub fn settled_of(&self, artifacts: &RunArtifacts) -> Option<Settled> {
+        if artifacts.id(&self.run_id) == self.run_id { self.settled() } else { artifacts.settled }
+    }
+
+    /// Returns the record of a step of a chain that continued in the background: the chain has one record for all of
+    /// its steps, with the id of the first. `None` if the id is not that of another step with artifacts.
+    #[must_use]
+    pub fn step(&self, id: &str) -> Option<Self> {
+        let is_it = |artifacts: &&RunArtifacts| artifacts.run_id.as_deref() == Some(id) && id != self.run_id;
+        let artifacts = self.artifacts.iter().find(is_it)?;
+        Some(Self {
+            key: id.to_owned(),
+            run_id: id.to_owned(),
+            agent: artifacts.agent.clone().unwrap_or_else(|| self.agent.clone()),
+            session: self.session.clone(),
+            cwd: self.cwd.clone(),
+            created_ms: self.created_ms,
+            ended_ms: self.ended_ms,
+            outcome: Some(RunOutcome::Completed),
+            artifacts: vec![artifacts.clone()],
+            ..Self::default()
+        })
     }
 
     /// Returns true if `apply --abort` has something to revert.

@@ -83,7 +83,8 @@ pub struct IsolationReport {
 }
 
 text_enum! {
-    /// The stored changes of a run, or the reason why none are stored.
+    /// The place where the changes of a run were stored at its end, or the reason why none were. The state of stored
+    /// changes after that is a [`ChangesState`].
     pub enum StoredChanges {
         /// Its agent is readonly.
         Readonly = "readonly",
@@ -105,6 +106,18 @@ text_enum! {
         NoGit = "no_git",
         /// They are files of another machine.
         Remote = "remote",
+    }
+}
+
+impl StoredChanges {
+    /// Returns the fact for an answer that says that the run wrote. `None` if the run could write.
+    #[must_use]
+    pub fn caveat(self) -> Option<Caveat> {
+        match self {
+            Self::Readonly => Some(Caveat::Readonly),
+            Self::WriteOff => Some(Caveat::WriteOff),
+            _ => None,
+        }
     }
 }
 
@@ -164,4 +177,8 @@ pub struct RunArtifacts {
     pub flagged_gap: Option<String>,
     /// The report on its private tree.
     pub isolation: Option<IsolationReport>,
+    /// The name of its agent. Absent in records of earlier versions.
+    pub agent: Option<String>,
+    /// What a command has done with the changes. Lists read it from the snapshot; it is not stored.
+    pub settled: Option<Settled>,
 }

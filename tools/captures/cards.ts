@@ -26,8 +26,10 @@ const CALLS: Readonly<Record<string, { ended: string; live: string }>> = {
 	parallel: { ended: "5.9s", live: "4s" },
 	chain: { ended: "8.6s", live: "8s" },
 };
-/** The duration to show for a live run. */
+/** The duration to show for a live run, and for one that has run long enough for its keys. */
 const LIVE_DURATION = "4s";
+const LONG_DURATION = "6s";
+const KEYS = /\besc(?:ape)? stop\b/;
 const ENDED = /^[ →]*\d? ?[✓✗⚠–] /;
 const ROW = /^[ →]*\d? ?[○◐●↻✓✗⚠–] /;
 /**
@@ -46,18 +48,19 @@ const TOO_LONG = /(?<![\w.])\d+m\d\ds|(?<!rate limit, )(?<![\w.])\d\ds(?!\w)/;
 export function settled(rows: readonly Row[]): Row[] {
 	const runs: string[] = [];
 	let call: (typeof CALLS)[string] | undefined;
+	const single = rows.some((row) => KEYS.test(rowText(row))) ? LONG_DURATION : LIVE_DURATION;
 	return rows.map((row, index) => {
 		const text = rowText(row);
 		const head = HEAD.exec(text);
 		if (head) call = CALLS[head[1] ?? ""];
 		const ended = (head && call?.ended) ?? DURATIONS[index % DURATIONS.length] ?? "";
-		const live = ROW.test(text) ? LIVE_DURATION : (call?.live ?? LIVE_DURATION);
+		const live = ROW.test(text) || single === LONG_DURATION ? single : (call?.live ?? single);
 		const settledText = (ENDED.test(text) ? text.replace(DURATION[head ? "call" : "run"], ended) : text)
 			.replaceAll(/\b\ds ago\b/g, "2s ago")
 			.replaceAll(/(?<![\w.])\ds(?! ago|\w)/g, live)
 			.replaceAll(/(?<=rate limit, )\d\ds/g, "12s")
 			.replaceAll(/\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-\d{3}Z/g, "2026-01-01T09-00-00-000Z")
-			.replaceAll(/(?<=[/])[0-9a-f]{8}(?=[/]|$)/g, (id) => {
+			.replaceAll(/(?<=[/]|\bresume )[0-9a-f]{8}(?=[/\s]|$)/g, (id) => {
 				if (!runs.includes(id)) runs.push(id);
 				return `a1b2c3d${runs.indexOf(id) + 1}`;
 			});

@@ -49,6 +49,8 @@ export interface Scene {
 	holdsStarts?: boolean;
 	/** Agents that the project defines. pi asks the user before each of them runs for the first time. */
 	projectAgents?: readonly string[];
+	/** Agents of the user whose tools write. */
+	writers?: readonly string[];
 	/** The source of an extension for the children. */
 	childExtension?: string;
 	/** Additional pi settings. */

@@ -47,6 +47,43 @@ export const singleScenes: readonly Scene[] = [
 		},
 	},
 	{
+		name: "single-keys",
+		pictures: { "single-keys": "After five seconds: the keys that stop the call or move it to the background." },
+		play: () => ({
+			calls: [{ tool: "subagent", args: { agent: "explorer", task: find } }],
+			children: {
+				[find]: turns(
+					{ text: "First the lay of the land.", calls: [list("."), read("src/config.ts", 40)] },
+					{ text: "Who calls it?", more: { after: new Promise(() => {}), text: "" } },
+				),
+			},
+			async drive(screen) {
+				await screen.sees(/esc\w* stop/);
+				await screen.take("single-keys");
+				await screen.press("Escape");
+				await screen.sees(/⚠ subagent/);
+			},
+		}),
+	},
+	{
+		name: "single-unchanged",
+		pictures: { "single-unchanged": "The answer says that it wrote, and nothing was written: `allowWrite` is off." },
+		writers: ["worker"],
+		play: () => ({
+			calls: [{ tool: "subagent", args: { agent: "worker", task: "Add a retry to src/main.ts." } }],
+			children: {
+				Add: turns(
+					{ text: "", calls: [{ name: "write", args: { path: "src/main.ts", content: "retry(start);" } }] },
+					{ text: "I added a retry to `src/main.ts`. It waits a second before each attempt." },
+				),
+			},
+			async drive(screen) {
+				await screen.sees(/⚠ subagent/);
+				await screen.take("single-unchanged");
+			},
+		}),
+	},
+	{
 		name: "single-queued",
 		pictures: {
 			"single-queued": "Two calls, but only one child may run at a time. The second call waits for the slot.",

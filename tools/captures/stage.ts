@@ -53,6 +53,11 @@ export async function perform(scene: Scene, variant: Variant): Promise<Map<strin
 	try {
 		for (const [path, text] of Object.entries(project)) world.write(path, text);
 		for (const agent of agents) world.writeAgentDir(`agents/${agent}.md`, definition(agent));
+		for (const agent of scene.writers ?? [])
+			world.writeAgentDir(
+				`agents/${agent}.md`,
+				`---\nname: ${agent}\ntools: read, write\n---\nDo what the task says.\n`,
+			);
 		for (const agent of scene.projectAgents ?? []) world.write(`.pi/agents/${agent}.md`, definition(agent));
 		mkdirSync(join(world.home, ".pi", "sessions"), { recursive: true });
 		const sign = join(world.home, "start");

@@ -29,17 +29,24 @@ export function pictureFiles(story: Story): string[] {
 }
 
 export function storyPage(story: Story): string {
-	const sections = Object.entries(story.parts).flatMap(([moment, { heading, text, shows }]) => [
+	const sections = Object.entries(story.parts).flatMap(([moment, { heading, text }]) => [
 		...(heading ? ["", `## ${heading}`] : []),
+		...(text ? ["", text] : []),
 		"",
-		text,
-		"",
-		"<picture>",
-		`  <source media="(prefers-color-scheme: light)" srcset="${story.name}/${pictureFile(story, moment, { name: "light" })}">`,
-		`  <img src="${story.name}/${pictureFile(story, moment, { name: "dark" })}" alt="${shows}">`,
-		"</picture>",
+		...pictureLines(story, moment),
 	]);
-	return [...story.head, ...sections, ""].join("\n");
+	return [...(story.head ?? []), ...sections, ""].join("\n");
+}
+
+/** Returns the lines that show a moment on a page of `docs/`. */
+export function pictureLines(story: Story, moment: string): string[] {
+	const file = (name: "light" | "dark") => `${story.name}/${pictureFile(story, moment, { name })}`;
+	return [
+		"<picture>",
+		`  <source media="(prefers-color-scheme: light)" srcset="${file("light")}">`,
+		`  <img src="${file("dark")}" alt="${story.parts[moment]?.shows}">`,
+		"</picture>",
+	];
 }
 
 export function writeStoryPicture(story: Story, moment: string, variant: Variant, text: string): void {
@@ -47,9 +54,9 @@ export function writeStoryPicture(story: Story, moment: string, variant: Variant
 	writeFileSync(join(storyFolder(story), pictureFile(story, moment, variant)), text);
 }
 
-/** Writes the page of a story and removes pictures that it no longer shows. */
+/** Writes the page of a story, if it has one, and removes pictures that it no longer shows. */
 export function writeStoryPage(story: Story): void {
-	writeFileSync(storyPath(story), storyPage(story));
+	if (story.head) writeFileSync(storyPath(story), storyPage(story));
 	const known = new Set(pictureFiles(story));
 	for (const file of readdirSync(storyFolder(story))) if (!known.has(file)) rmSync(join(storyFolder(story), file));
 }

@@ -5,18 +5,19 @@ import { type Cell, type Row, rowText } from "./terminal.ts";
 /** The line above pi's editor, or tmux's message after pi has ended. The panel has neither. */
 const EDITOR = /^──|^Pane is dead/;
 
-/** Returns the rows from the last match of `from` down to the editor. Several empty rows become one. */
-export function shownFrom(rows: readonly Row[], from: RegExp): Row[] {
+/** Returns the rows from the last match of `from` down to `to` or the editor. Several empty rows become one. */
+export function shownFrom(rows: readonly Row[], from: RegExp, to?: RegExp): Row[] {
 	const texts = rows.map((row) => rowText(row).trimEnd());
 	const begin = texts.findLastIndex((text) => from.test(text));
 	if (begin < 0) throw new Error(`no ${from} on the screen:\n${texts.join("\n")}`);
 	// A block with a background colour has an empty row above it.
 	const first = begin > 0 && texts[begin - 1] === "" && !isEmpty(rows[begin - 1] ?? []) ? begin - 1 : begin;
 	const editor = texts.findIndex((text, index) => index > first && EDITOR.test(text));
-	const end = editor < 0 ? rows.length : editor;
+	const last = to ? texts.findIndex((text, index) => index > first && to.test(text)) + 1 : 0;
+	const end = last || (editor < 0 ? rows.length : editor);
 	const shown = rows.slice(first, end).map((row, index) => ({ row, isEmpty: isEmpty(row), index }));
-	const last = shown.findLastIndex((each) => !each.isEmpty);
-	const condensed = shown.filter(({ isEmpty, index }) => index <= last && !(isEmpty && shown[index + 1]?.isEmpty));
+	const lastShown = shown.findLastIndex((each) => !each.isEmpty);
+	const condensed = shown.filter(({ isEmpty, index }) => index <= lastShown && !(isEmpty && shown[index + 1]?.isEmpty));
 	return condensed.map(({ row }) => row);
 }
 
@@ -32,6 +33,10 @@ const ENDED = /^[ ▸→]*\d? ?[✓✗⚠–]/;
 /** The line with the total of a live chain. */
 const SUM = /\brunning · (\d+s)\b/;
 const AGO = / · \d+s ago/;
+/** The duration of a run in a sentence. */
+const SENTENCE = /(?<=\bafter )\d+\.\ds, \d+(?:\.\d)?s(?= ago)/;
+/** The home directory of the world. Its replacement has the same length, so that no line breaks elsewhere. */
+const HOME = /\/\S*?\/psn-\w{6}\/home(?=\/)/;
 const RUN = /\b[0-9a-f]{8}\b/g;
 
 /** Replaces the parts that depend on time or chance by constant ones. `runs` are the ids seen so far. */
@@ -49,6 +54,10 @@ export function unchanging(rows: readonly Row[], runs: string[], times: Times): 
 		}
 		const ago = AGO.exec(text);
 		if (ago) now = replaced(now, ago.index, ago[0], "");
+		const sentence = SENTENCE.exec(text);
+		if (sentence) now = replaced(now, sentence.index, sentence[0], "4.1s, 5.2s");
+		const home = HOME.exec(text);
+		if (home) now = replaced(now, home.index, home[0], "/Users/your-own-name-here".slice(0, home[0].length));
 		const sum = SUM.exec(text);
 		if (sum?.[1]) now = replaced(now, text.indexOf(sum[1], sum.index), sum[1], times.chain?.live ?? "");
 		const time = named.exec(text) ?? (name && /^ [✓✗⚠] \S.* · (\d+(?:\.\d)?s)$/.exec(text.trimEnd()));

@@ -33,11 +33,27 @@ pub(super) struct Located<'a> {
 }
 
 impl ChildCommand {
+    /// Returns the problem of a NUL byte, which no system can pass on.
+    fn nul_byte(&self) -> Option<&'static str> {
+        let has = |text: &OsString| text.as_encoded_bytes().contains(&0);
+        if self.args.iter().any(has) {
+            Some("cannot start: an argument contains a NUL byte")
+        } else {
+            let is_bad = self.env.iter().any(|(name, value)| has(name) || has(value));
+            is_bad.then_some("cannot start: a variable contains a NUL byte")
+        }
+    }
+
     /// Looks up the program. Blocks on file system access.
     pub(super) fn locate(&self) -> Result<Located<'_>, SpawnError> {
         let cwd = std::path::absolute(&self.cwd)
             .map_err(|source| SpawnError::new(SpawnStage::Cwd, "cannot be used", &self.cwd, source))?;
-        match locate(&self.program, &cwd, search_path(&self.env)) {
+        let located = locate(&self.program, &cwd, search_path(&self.env));
+        if let (Ok(program), Some(problem)) = (&located, self.nul_byte()) {
+            let source = io::ErrorKind::InvalidInput.into();
+            return Err(SpawnError::new(SpawnStage::Exec, problem, program, source));
+        }
+        match located {
             Ok(program) => Ok(Located { command: self, program, cwd }),
             // A missing directory makes everything in it look missing, so it is reported first.
             Err(error) => Err(check_cwd(&cwd).err().unwrap_or(error)),

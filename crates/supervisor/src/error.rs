@@ -86,7 +86,6 @@ impl SpawnError {
             io::ErrorKind::ExecutableFileBusy => "is open for writing",
             io::ErrorKind::WouldBlock => "cannot start: too many processes and threads are running",
             io::ErrorKind::ArgumentListTooLong => "cannot start: its arguments and environment are too large",
-            io::ErrorKind::InvalidInput => "cannot start: an argument or a variable contains a NUL byte",
             _ => "cannot be started",
         };
         Self::new(SpawnStage::Exec, problem, path, source)

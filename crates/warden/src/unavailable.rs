@@ -1,6 +1,7 @@
 //! The reasons why a machine does not allow a feature. `--probe` prints them for users.
 
 use std::io;
+use std::path::PathBuf;
 
 /// The reason why this machine does not allow a feature. The messages contain the system's error.
 #[derive(Debug, thiserror::Error)]
@@ -35,12 +36,18 @@ pub(crate) enum Unavailable {
     /// The kernel has no overlays.
     #[error("this kernel has no overlay file system")]
     NoOverlay,
+    /// Another mount, below a temporary directory, cannot be shown in an overlay.
+    #[error("`{}` is mounted below `/tmp`", .0.display())]
+    MountBelow(PathBuf),
     /// An overlay cannot cover a temporary directory.
-    #[error("something is mounted below `/tmp`, or an overlay cannot cover it")]
+    #[error("an overlay cannot cover `/tmp`")]
     OverlayRefused,
-    /// A temporary directory is missing, or is a link.
-    #[error("`/tmp` or `/dev/shm` is missing or a link")]
-    NoTemporaries,
+    /// A temporary directory is missing.
+    #[error("`{0}` is missing")]
+    NoTemporary(&'static str),
+    /// A temporary directory is a link.
+    #[error("`{0}` is a link")]
+    LinkedTemporary(&'static str),
     /// The kernel refused the temporary directories for another reason.
     #[error("they cannot be mounted: {0}")]
     Temporaries(#[source] io::Error),

@@ -43,7 +43,7 @@ pub use root::{REPOSITORY, has_git, is_bare, root_of};
 pub use scan::{Found, scan};
 pub use snapshot::{
     Apply, Artifacts, Change, ChangeKind, ChangesState, RunChanges, Snapshot, SnapshotError, SnapshotLimits,
-    SnapshotStore, Undone, Unrecorded, changes_in, changes_of,
+    SnapshotStore, Undone, Unrecorded, all_changes, changes_in, changes_of,
 };
 pub use variables::GIT_VARIABLES;
 pub use variables::{leads_git, withheld_git_variables, without_git_variables};

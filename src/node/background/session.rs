@@ -157,8 +157,8 @@ impl BackgroundSession {
         promise(env, async move { Json::new(&service.runs_with_changes(of).await) })
     }
 
-    /// Resolves with the runs that a person sees: those of `runs`, and at most 50 runs of other conversations
-    /// in the same project whose work waits, because it can be applied, undone or continued. Newest first.
+    /// Resolves with the runs that a person sees, newest first: the runs of this conversation as `runs` has them, and
+    /// at most 50 runs of other conversations in the same project that a person can still apply, undo or continue.
     #[napi(catch_unwind, ts_return_type = "Promise<RunRecord[]>")]
     pub fn project_runs(&self, env: Env) -> napi::Result<PromiseRaw<'_, Json>> {
         let opened = self.opened();

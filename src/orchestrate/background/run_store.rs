@@ -378,6 +378,7 @@ fn stored(run: &RunRecord, store: &Store) -> StoredRun {
     let mut record = run.clone();
     record.progress.clear_transient();
     record.changes_state = None;
+    record.artifacts.iter_mut().for_each(|artifacts| artifacts.settled = None);
     StoredRun {
         body: serde_json::to_string(&record).expect("a run has texts for keys and no maps"),
         process: run.is_live().then(|| store.process()),

@@ -126,7 +126,8 @@ impl AnnouncedRun {
             (None, None) => {}
         }
         for artifacts in &self.artifacts {
-            draw_artifacts(page, &artifacts.as_result(&self.run_id, settled.of(&self.run_id)), is_expanded);
+            let settled = settled.of(artifacts.id(&self.run_id));
+            draw_artifacts(page, &artifacts.as_result(&self.run_id, settled), is_expanded);
         }
         if self.outcome.as_deref() == Some("interrupted") {
             let resume = format!("`/subagents resume {}` continues it", folded(&self.run_id));
@@ -209,6 +210,19 @@ mod tests {
         );
         let applied = drawn(&run, r#"{"1a2b3c4d":"applied","later":"of a later release"}"#);
         assert_eq!(applied.last().map(String::as_str), Some("  on branch subagent/1a2b3c4d: applied"));
+        // Each step of a chain has its own branch, and commands take the id of the step.
+        let step = RunArtifacts {
+            run_id: Some("0badcafe".to_owned()),
+            isolation: Some(IsolationReport {
+                branch: Some("subagent/0badcafe".into()),
+                ..IsolationReport::default()
+            }),
+            ..RunArtifacts::default()
+        };
+        let chain = RunRecord { artifacts: [run.artifacts.clone(), vec![step]].concat(), ..run.clone() };
+        let applied = drawn(&chain, r#"{"0badcafe":"discarded"}"#);
+        let offer = "  on branch subagent/1a2b3c4d, not in your files: /subagents diff 1a2b3c4d · /subagents apply 1a2b3c4d";
+        assert_eq!(applied[4..], [offer, "  on branch subagent/0badcafe: discarded"]);
         let stopped = RunRecord {
             outcome: Some(RunOutcome::Aborted),
             error: Some("stopped on request".to_owned()),

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use super::stored::read_details;
 use super::tasks::{PlannedTask, float, plan};
 use crate::run::{Mode, RunDetails, Settled, TaskProgress};
-use worktree::ChangesState;
 
 /// The requested size of a card, and the time.
 #[derive(Clone, Debug, Default)]
@@ -27,12 +26,11 @@ pub struct Extent {
 pub struct SettledRuns(HashMap<String, Settled>);
 
 impl SettledRuns {
-    /// Reads an object of ids and states of changes. States that only a later release knows are left out.
+    /// Reads an object of ids and of what a command has done. Words that only a later release knows are left out.
     #[must_use]
     pub fn read(json: &str) -> Self {
         let words: HashMap<String, String> = serde_json::from_str(json).unwrap_or_default();
-        let settled = |word: &str| ChangesState::parse(word).and_then(Settled::of);
-        Self(words.into_iter().filter_map(|(id, word)| Some((id, settled(&word)?))).collect())
+        Self(words.into_iter().filter_map(|(id, word)| Some((id, Settled::parse(&word)?))).collect())
     }
 
     pub(super) fn of(&self, run_id: &str) -> Option<Settled> {

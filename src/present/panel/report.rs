@@ -14,6 +14,9 @@ use crate::present::{Mark, Report, ReportLine};
 pub(super) struct Answer {
     pub(super) title: String,
     pub(super) is_error: bool,
+    /// True if the panel shows it anyway, as the state of the run.
+    #[serde(default)]
+    pub(super) is_on_card: bool,
     lines: Vec<ReportLine>,
     exact: Option<Exact>,
 }
@@ -33,7 +36,7 @@ impl Answer {
         read.unwrap_or_else(|problem| {
             let text = folded(&format!("{name} failed: {problem}"));
             let Report { title, lines, .. } = Report::sentence(Mark::Error, text);
-            Self { title, is_error: true, lines, exact: None }
+            Self { title, is_error: true, is_on_card: false, lines, exact: None }
         })
     }
 

@@ -229,7 +229,11 @@ impl Panel {
             }
             Some(Pending::Command { name }) => {
                 let answer = Answer::read(name, answer);
-                self.foot.show(if answer.is_error { "error" } else { "success" }, answer.summary());
+                if answer.is_on_card {
+                    self.foot.clear();
+                } else {
+                    self.foot.show(if answer.is_error { "error" } else { "success" }, answer.summary());
+                }
                 self.runs.read();
             }
             Some(Pending::Report { name, line, changes_of, moves }) => {

@@ -235,7 +235,7 @@ impl TranscriptView {
                 page.blank();
                 page.prose(result.map_or("(nothing)", String::as_str), Limit::Lines(usize::MAX));
                 for artifacts in &run.artifacts {
-                    draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled()), true);
+                    draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled_of(artifacts)), true);
                 }
             });
         } else if let Some(problem) = &self.problem {

@@ -48,7 +48,8 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
             ),
         ),
     };
-    let is_on_card = done == ActionOutcome::Stopped && run.is_foreground;
+    // The card of a call says it, and the message about the end of a background run.
+    let is_on_card = done == ActionOutcome::Stopped;
     Report { is_on_card, ..Report::sentence(mark, text) }
 }
 
@@ -249,13 +250,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_stop_of_a_run_with_a_card_is_already_on_the_screen() {
+    fn only_the_end_of_a_stopped_run_is_also_in_its_card_or_message() {
         let background = RunRecord { run_id: "1a2b".to_owned(), ..RunRecord::default() };
         let foreground = RunRecord { is_foreground: true, ..background.clone() };
         for (run, done, is_on_card) in [
             (&foreground, ActionOutcome::Stopped, true),
             (&foreground, ActionOutcome::Stopping, false),
-            (&background, ActionOutcome::Stopped, false),
+            (&background, ActionOutcome::Stopped, true),
+            (&background, ActionOutcome::Stopping, false),
+            (&background, ActionOutcome::Resumed, false),
         ] {
             assert_eq!(action_report(run, done).is_on_card, is_on_card, "{done:?}");
         }

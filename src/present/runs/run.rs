@@ -112,7 +112,7 @@ pub(in crate::present) fn draw_latest(page: &mut Page, run: &ShownRun, now_ms: i
     }
     page.prose(beginning(result.or(partial).unwrap_or_default(), PREVIEW_CHARS), Limit::Lines(TEXT_LINES));
     for artifacts in &run.artifacts {
-        draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled()), false);
+        draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled_of(artifacts)), false);
     }
 }
 

@@ -239,7 +239,10 @@ mod tests {
     #[test]
     fn a_refusal_is_truncated_after_its_secrets_are_redacted() {
         let secret = "made-up value of forty-two words 0123456789";
-        let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
+        let sanitizer = Sanitizer::new(SanitizerOptions {
+            secrets: vec![secret.to_owned()],
+            ..SanitizerOptions::default()
+        });
         for back in 0..secret.len() {
             let padded = |chars: usize| format!("{}{secret}", "x ".repeat(chars / 2 - back / 2));
             let unknown =

@@ -11,7 +11,6 @@ use super::remote_limits::{RemoteLimit, remote_limit};
 use super::values::{AgentValues, ChosenModel, SkillFiles, find_agents, tool_notes};
 use super::write_reach::{only_reads, write_notice, write_target};
 use crate::run::context::{HostContext, HostTool, SessionKey};
-use crate::run::facts::Caveat;
 use crate::run::facts::StoredChanges;
 use crate::run::launcher::{Launcher, LauncherError, launcher_of, selected};
 use crate::run::protocol::{ChildProtocol, protocol_of};
@@ -416,10 +415,8 @@ impl ResolvedRun {
 
     /// Returns the tools that write and that the child does not have, with the reason.
     pub(crate) fn withheld(&self, plan: &ToolPlan) -> Withheld {
-        let caveat = match (self.agent.readonly, self.config.allow_write.is_on()) {
-            (true, _) => Caveat::Readonly,
-            (false, false) => Caveat::WriteOff,
-            (false, true) => return Withheld::default(),
+        let Some(caveat) = self.stored_changes.and_then(StoredChanges::caveat) else {
+            return Withheld::default();
         };
         let is_write = |dropped: &&DroppedTool| {
             matches!(dropped.reason, DropReason::Readonly | DropReason::WriteNotAllowed)

@@ -311,8 +311,8 @@ impl AdmittedRun {
         Seen::of(&self.spec.cwd, &self.spec.context, self.resolved.credentials.as_deref())
     }
 
-    /// Returns true if a spare child is identical to the one that would be started now, and none of the files that it
-    /// has read have changed. Blocks.
+    /// Returns true if a child that was started now would be the same as this spare one: it has the same command, and
+    /// the files that it has read are unchanged. Blocks.
     #[must_use]
     pub fn fits_spare(&self, booted: &Booted) -> bool {
         let Prepared { files, command, inputs, .. } = &booted.prepared;

@@ -119,7 +119,10 @@ mod tests {
     #[test]
     fn a_command_is_truncated_after_its_secrets_are_redacted() {
         let secret = "made-up value of forty-two words 0123456789";
-        let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
+        let sanitizer = Sanitizer::new(SanitizerOptions {
+            secrets: vec![secret.to_owned()],
+            ..SanitizerOptions::default()
+        });
         for back in 0..secret.len() {
             let command = format!("{}{secret}", "x".repeat(MAX_COMMAND_CHARS - back));
             let report = Checked::never_started(&command, 1, &command, &sanitizer).report;

@@ -90,18 +90,26 @@ impl RunArtifacts {
             flagged: single.flagged.clone(),
             flagged_gap: single.flagged_gap.clone(),
             isolation: single.isolation.clone(),
+            agent: None,
+            settled: None,
         };
-        (artifacts != Self::default()).then(|| Self { run_id: single.run_id.clone(), ..artifacts })
+        let (run_id, agent) = (single.run_id.clone(), Some(single.agent.clone()));
+        (artifacts != Self::default()).then(|| Self { run_id, agent, ..artifacts })
     }
 
-    /// Returns a result with only these artifacts, for a drawing. The arguments are those of the record.
+    /// Returns the id by which commands find them. `run_id` is that of the record.
+    #[must_use]
+    pub fn id<'a>(&'a self, run_id: &'a str) -> &'a str {
+        self.run_id.as_deref().unwrap_or(run_id)
+    }
+
+    /// Returns a result with only these artifacts, for a drawing. `run_id` is that of the record.
     #[must_use]
     pub fn as_result(&self, run_id: &str, settled: Option<Settled>) -> SingleResult {
-        let Self { run_id: own, check, changes, flagged, flagged_gap, isolation } = self.clone();
-        let is_own = own.as_deref().is_none_or(|own| own == run_id);
+        let Self { check, changes, flagged, flagged_gap, isolation, .. } = self.clone();
         SingleResult {
-            run_id: Some(own.unwrap_or_else(|| run_id.to_owned())),
-            settled: settled.filter(|_| is_own),
+            run_id: Some(self.id(run_id).to_owned()),
+            settled,
             check,
             changes: Some(changes).filter(|changes| !changes.is_empty()),
             flagged,

@@ -46,14 +46,6 @@ pub struct SanitizerOptions {
     pub allowed: Allowed,
 }
 
-impl SanitizerOptions {
-    /// Creates options with one exact value to redact.
-    #[must_use]
-    pub fn with_secret(secret: &str) -> Self {
-        Self { secrets: vec![secret.to_owned()], ..Self::default() }
-    }
-}
-
 /// The hits of one rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Redaction {
@@ -352,8 +344,12 @@ mod tests {
     const SECRETS: [&str; 2] =
         ["made-up value of some words 0123456789", "ghp_0123456789abcdefghijklmnopqrstuvwxyzAB"];
 
+    fn sanitizer_of(secret: &str) -> Sanitizer {
+        Sanitizer::new(SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() })
+    }
+
     fn sanitizer() -> Sanitizer {
-        Sanitizer::new(SanitizerOptions::with_secret(SECRETS[0]))
+        sanitizer_of(SECRETS[0])
     }
 
     #[test]
@@ -392,7 +388,7 @@ mod tests {
 
     #[test]
     fn a_secret_is_redacted_on_one_line_and_on_several() {
-        let sanitizer = Sanitizer::new(SanitizerOptions::with_secret("made-up\n\nvalue of lines"));
+        let sanitizer = sanitizer_of("made-up\n\nvalue of lines");
         for text in ["api_key =\n\u{2028} 8f3kq0Zx71vTmW2yLb9c", "it is made-up\n\nvalue of lines"] {
             let line = sanitizer.line(text, 80);
             assert!(!line.contains("8f3kq0") && !line.contains("value"), "{line}");

@@ -10,7 +10,7 @@ use super::landlock::{OLDEST, Rules, restrict};
 use super::masks::Masks;
 use super::mounts::{self, Layer};
 use super::place::Place;
-use super::temporaries::Temporaries;
+use super::temporaries::{Temporaries, refused_overlay, unusable_temporary};
 use super::{system_calls, tools::enter as enter_tools};
 use crate::sys::sandbox::landlock_abi;
 use crate::sys::trial::in_a_fork;
@@ -69,8 +69,8 @@ pub(crate) fn temporaries() -> io::Result<Result<(), Unavailable>> {
     };
     probe_result(in_a_fork(attempt), |error| match error.raw_os_error() {
         Some(libc::ENODEV) => Unavailable::NoOverlay,
-        Some(libc::EINVAL) => Unavailable::OverlayRefused,
-        Some(libc::ELOOP) => Unavailable::NoTemporaries,
+        Some(libc::EINVAL) => refused_overlay(),
+        Some(libc::ELOOP) => unusable_temporary().unwrap_or(Unavailable::Temporaries(error)),
         _ => Unavailable::Temporaries(error),
     })
 }

@@ -24,6 +24,7 @@ use rustix::mount::{
 use super::copies::{NOTHING, copy, mount_onto};
 use super::masks::{STAGING, make};
 use super::place::{Place, open_without_links, real};
+use crate::unavailable::Unavailable;
 
 /// The directory in which programs put temporary files.
 pub(super) const TEMPORARY: &str = "/tmp";
@@ -195,6 +196,21 @@ fn mount_visible(visible: &[VisibleMount], shared: &OwnedFd) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns the reason why the kernel refused the overlay over `/tmp`.
+pub(super) fn refused_overlay() -> Unavailable {
+    let below = mounts_in(TEMPORARY).unwrap_or_default().into_iter().next();
+    below.map_or(Unavailable::OverlayRefused, Unavailable::MountBelow)
+}
+
+/// Returns the reason why one of the directories cannot be covered. `None` if both are directories by now.
+pub(super) fn unusable_temporary() -> Option<Unavailable> {
+    TEMPORARIES.into_iter().find_map(|path| match real(Path::new(path)) {
+        Ok(None) => Some(Unavailable::NoTemporary(path)),
+        Ok(Some(real)) if real != Path::new(path) => Some(Unavailable::LinkedTemporary(path)),
+        _ => None,
+    })
 }
 
 /// Returns true if the file has been removed.

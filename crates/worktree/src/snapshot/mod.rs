@@ -37,7 +37,7 @@ pub(super) use error::named;
 pub(super) use facts::off_thread;
 pub use record::SnapshotLimits;
 pub(super) use record::line as index_line;
-pub use run_changes::{ChangesState, RunChanges, changes_in, changes_of};
+pub use run_changes::{ChangesState, RunChanges, all_changes, changes_in, changes_of};
 pub(super) use store::{Call, INDEX_NOW, SHOWN, copy_with_time};
 pub use store::{Snapshot, SnapshotStore};
 pub use surroundings::Unrecorded;

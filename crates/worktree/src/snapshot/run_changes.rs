@@ -88,9 +88,18 @@ pub fn changes_of(agent_dir: &Path, id: &str) -> Option<RunChanges> {
 /// Returns the changes of the runs in private trees of the work tree at `root`, in no particular order. Blocks.
 #[must_use]
 pub fn changes_in(agent_dir: &Path, root: &Path) -> Vec<RunChanges> {
+    read_all(agent_dir, Reader { only: Some(root), ..Reader::default() })
+}
+
+/// Returns the changes of all runs that have some, in any tree and in no particular order. Blocks.
+#[must_use]
+pub fn all_changes(agent_dir: &Path) -> Vec<RunChanges> {
+    read_all(agent_dir, Reader::default())
+}
+
+fn read_all(agent_dir: &Path, mut reader: Reader<'_>) -> Vec<RunChanges> {
     let entries = fs::read_dir(layout::snapshots(agent_dir)).into_iter().flatten().flatten();
     let ids = entries.take(MAX_SNAPSHOTS).filter_map(|entry| entry.file_name().into_string().ok());
-    let mut reader = Reader { only: Some(root), ..Reader::default() };
     ids.filter_map(|id| reader.read(agent_dir, &id)).collect()
 }
 

@@ -24,7 +24,7 @@ use crate::present::{
 };
 use crate::run::{
     CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, ask_again, blocking,
-    find_agents, list_agents,
+    find_agents, list_agents, without_advice,
 };
 use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
 use agents::config::OnExit;
@@ -212,7 +212,11 @@ async fn answer_on(
         }
     };
     match outcome {
-        Ok(outcome) => action_report(run, outcome),
+        Ok(outcome) => {
+            let report = action_report(run, outcome);
+            // The card or the message of another conversation's run is on another screen.
+            Report { is_on_card: report.is_on_card && run.session == view.session(), ..report }
+        }
         Err(why) => refused_report(run, wanted, &why.to_string()),
     }
 }
@@ -294,7 +298,7 @@ async fn start(
             let report = started_report(run.as_ref(), &run_id, awaits_consent, &warnings);
             Report { watch: run.map(|run| run.key).filter(|_| wait), ..report }
         }
-        Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(why),
+        Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(without_advice(&why)),
     }
 }
 

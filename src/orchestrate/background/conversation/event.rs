@@ -1,6 +1,6 @@
 //! The events that a conversation's listener receives.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::published_run::{PublishedRun, RunEvent, RunEventKind};
 use crate::present::{ANNOUNCEMENT, RunQuestion, announcement_details, questions_details};
-use crate::run::RunRecord;
+use crate::run::{RunRecord, Settled};
 use agents::config::OnRestart;
 use sanitizer::floor_char_boundary;
 
@@ -41,6 +41,9 @@ pub struct BackgroundEvent {
     /// Notices for the user.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notices: Vec<String>,
+    /// The runs whose changes a command has applied, discarded or undone, by their ids: of any age, and all steps of
+    /// chains. `None` if nothing has changed.
+    pub settled: Option<BTreeMap<String, Settled>>,
     /// The changes in the project that wait for the user, once after the opening.
     pub waiting: Option<String>,
 }

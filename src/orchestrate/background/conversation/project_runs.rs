@@ -1,14 +1,14 @@
 //! The runs that a person sees in a conversation: its own, and the ones of its project's other sessions whose work waits.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::view::ConversationView;
 use crate::orchestrate::background::run_store::{RunStore, sort_newest_first};
 use crate::orchestrate::background::service::BackgroundService;
-use crate::run::{RunOutcome, RunRecord, project_of, waiting_text};
-use worktree::{changes_in, changes_of};
+use crate::run::{RunOutcome, RunRecord, Settled, project_of, waiting_text};
+use worktree::{all_changes, changes_in, changes_of};
 
 /// The maximum number of runs of other sessions. Changes that were not applied come before all others.
 const MAX_OTHERS: usize = 50;
@@ -48,7 +48,8 @@ impl BackgroundService {
         let cwd = view.scope.cwd.clone();
         let text = self.blocking(move |service| {
             let store = &service.store;
-            let agent_of = |id: &str| store.with_id(id).into_iter().next().map(|run| run.agent);
+            let stored = |id: &str| store.with_id(id).into_iter().next();
+            let agent_of = |id: &str| stored(id).or_else(|| store.step_with_id(id)).map(|run| run.agent);
             waiting_text(&store.agent_dir, &cwd, agent_of)
         });
         let text = text.await;
@@ -63,9 +64,25 @@ impl RunStore {
         mut runs: Vec<RunRecord>,
     ) -> Vec<RunRecord> {
         for run in runs.iter_mut().filter(|run| !run.is_live()) {
-            run.changes_state = changes_of(&self.agent_dir, &run.run_id).map(|changes| changes.state);
+            let state = |id: &str| changes_of(&self.agent_dir, id).map(|changes| changes.state);
+            run.changes_state = state(&run.run_id);
+            for artifacts in &mut run.artifacts {
+                artifacts.settled = state(artifacts.id(&run.run_id)).and_then(Settled::of);
+            }
         }
         runs
+    }
+
+    /// Returns what commands have done with the changes of runs, by the ids of the runs: of any age, and of any step of a
+    /// chain.
+    pub(super) fn settled(&self) -> BTreeMap<String, Settled> {
+        let changes = all_changes(&self.agent_dir).into_iter();
+        changes.filter_map(|changes| Some((changes.id, Settled::of(changes.state)?))).collect()
+    }
+
+    /// Returns the record of a step of a chain that continued in the background.
+    pub(in crate::orchestrate::background) fn step_with_id(&self, id: &str) -> Option<RunRecord> {
+        self.runs(None).iter().find_map(|run| run.step(id))
     }
 
     /// Returns the ended runs of other sessions in the project around `cwd` whose work waits for a person, newest first.
@@ -76,7 +93,8 @@ impl RunStore {
             let project = projects.entry(run.cwd.clone()).or_insert_with(|| project_of(&run.cwd));
             *project == root
         };
-        let mut runs = self.runs(None);
+        let all = self.runs(None);
+        let mut runs = all.clone();
         runs.retain(|run| run.session != session && !run.is_live() && is_here(run));
         // The snapshots also know the runs that are too old for the lists, and the ones without a record.
         for changes in changes_in(&self.agent_dir, &root) {
@@ -85,7 +103,8 @@ impl RunStore {
             }
             let known = self.with_id(&changes.id);
             if known.is_empty() {
-                runs.push(without_record(changes.id, changes.root));
+                let step = all.iter().find_map(|run| run.step(&changes.id));
+                runs.push(step.unwrap_or_else(|| without_record(changes.id, changes.root)));
             }
             runs.extend(known.into_iter().filter(|run| run.session != session && !run.is_live()));
         }

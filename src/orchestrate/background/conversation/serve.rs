@@ -1,6 +1,7 @@
 //! Serves the listener of a conversation from its opening to its end: sends it the changes of the runs, with messages of the
 //! deliveries that `deliver` hands out, and waits for the end of all runs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -140,12 +141,16 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
     let mut diff = RunDiff::default();
     let mut throttle = EventThrottle::default();
     let mut stored = Vec::new();
+    let (mut settled, mut shown_settled) = (BTreeMap::new(), BTreeMap::new());
     let mut failures = 0;
     let mut waiting = service.waiting_notice(&view).await;
     // Completions need them before the first command.
     let _ = service.runs_of_person(&view).await;
     while !view.outbox.is_closed() {
-        refresh(&service, &view, &mut stored).await;
+        if view.take_stale() {
+            stored = read_stored(&service, &view).await;
+            settled = service.blocking(|service| service.store.settled()).await;
+        }
         let pending = view.outbox.pending();
         let (message, batch) = next_message(&service, &view, pending).await;
         let runs = service.with_hosted(stored.clone(), Some(view.session()));
@@ -158,6 +163,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         let notices = service.store.take_notices();
         event.notices.clone_from(&notices.notices);
         event.message = message;
+        event.settled = (settled != shown_settled).then(|| settled.clone());
         event.waiting.clone_from(&waiting);
         if view.outbox.is_closed() {
             // The closing has already released the deliveries of this event.
@@ -185,6 +191,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         }
         if ack == Ack::Accepted {
             waiting = None;
+            shown_settled.clone_from(&settled);
             notices.mark_delivered();
             if batch.deliveries.iter().any(is_question) {
                 view.note_asked();
@@ -215,30 +222,28 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
     }
 }
 
-/// Reads the runs from the store again if they have changed.
-async fn refresh(service: &Arc<BackgroundService>, view: &ConversationView, stored: &mut Vec<RunRecord>) {
-    if view.take_stale() {
-        service.restore_if_replaced().await;
-        let session = view.session().to_owned();
-        let all = service.blocking(move |service| service.store.runs(Some(&session))).await;
-        view.set_ended(all.iter().filter(|run| !run.is_live()));
-        let mut runs = all;
-        // The list has live runs and the newest others. A run that has ended is shown as ended before it leaves the list.
-        let mut unlisted = view.runs();
-        unlisted.retain(|run| {
-            run.is_live() && !run.is_foreground && runs.iter().all(|listed| listed.key != run.key)
-        });
-        let keys: Vec<_> = unlisted.into_iter().map(|run| run.key).collect();
-        if !keys.is_empty() {
-            let read_runs = move |service: &BackgroundService| {
-                keys.iter().filter_map(|key| service.store.run(key)).collect::<Vec<_>>()
-            };
-            runs.extend(service.blocking(read_runs).await);
-        }
-        let runs = service.blocking(move |service| service.store.with_changes(runs)).await;
-        *stored = runs.into_iter().map(brief).collect();
-        view.note_stored(stored);
+/// Reads the runs from the store.
+async fn read_stored(service: &Arc<BackgroundService>, view: &ConversationView) -> Vec<RunRecord> {
+    service.restore_if_replaced().await;
+    let session = view.session().to_owned();
+    let all = service.blocking(move |service| service.store.runs(Some(&session))).await;
+    view.set_ended(all.iter().filter(|run| !run.is_live()));
+    let mut runs = all;
+    // The list has live runs and the newest others. A run that has ended is shown as ended before it leaves the list.
+    let mut unlisted = view.runs();
+    unlisted
+        .retain(|run| run.is_live() && !run.is_foreground && runs.iter().all(|listed| listed.key != run.key));
+    let keys: Vec<_> = unlisted.into_iter().map(|run| run.key).collect();
+    if !keys.is_empty() {
+        let read_runs = move |service: &BackgroundService| {
+            keys.iter().filter_map(|key| service.store.run(key)).collect::<Vec<_>>()
+        };
+        runs.extend(service.blocking(read_runs).await);
     }
+    let runs = service.blocking(move |service| service.store.with_changes(runs)).await;
+    let stored: Vec<_> = runs.into_iter().map(brief).collect();
+    view.note_stored(&stored);
+    stored
 }
 
 /// Returns the interrupted runs of a message that can be resumed. `None` if there are none, or if

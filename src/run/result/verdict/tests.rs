@@ -435,7 +435,8 @@ fn a_time_limit_names_its_setting() {
 #[test]
 fn a_reason_is_truncated_after_its_secrets_are_redacted() {
     let secret = "made-up value of some words 0123456789";
-    let sanitizer = Sanitizer::new(SanitizerOptions::with_secret(secret));
+    let sanitizer =
+        Sanitizer::new(SanitizerOptions { secrets: vec![secret.to_owned()], ..SanitizerOptions::default() });
     for back in 0..secret.len() {
         let reason = format!("{}{secret}", "x".repeat(REASON_CHARS - back));
         let mut rejected = answered(exited(0));
