@@ -10,8 +10,8 @@ use pi_events::{ContextUse, Cost, DisplayItem, Usage};
 use pi_subagent_native::doctor::{Check, Status};
 use pi_subagent_native::orchestrate::background::commands::Completion;
 use pi_subagent_native::orchestrate::background::{
-    Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, Joining, LiveSnapshot,
-    KeyedRecord, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step, WorkflowLimits,
+    Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, Joining, KeyedRecord,
+    LiveSnapshot, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step, WorkflowLimits,
     WorkflowRecord, WorkflowState,
 };
 use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
