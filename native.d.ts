@@ -91,6 +91,8 @@ export interface SingleResult {
    * start; `interrupted`: its host ended.
    */
   outcome: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
+  /** The provider whose quota is used up for longer than the run may wait, if that ended the run. */
+  quotaExhausted?: string
   /** True if this is the stored result of an earlier run with the same key in a workflow. Its usage was paid then. */
   reused?: boolean
   /** The number of started children: 0 if none was, otherwise 1 to `retry.maxAttempts`. */
@@ -2361,18 +2363,6 @@ export declare function inspectOutput(text: string, options?: SanitizeOptions | 
 export declare function listSpawnable(options: SpawnableOptions): Promise<SpawnableAgents>
 
 /**
- * Lists the workflows of the project `cwd`, or of all projects, the newest first.
- *
- * @example
- * ```ts
- * import { workflows } from "pi-subagent-native/extension";
- *
- * for (const { id, state, runs } of await workflows({ cwd: process.cwd() })) console.log(id, state, runs.length);
- * ```
- */
-export declare function workflows(options: SurfaceOptions, isAll?: boolean | undefined | null): Promise<WorkflowRecord[]>
-
-/**
  * Reads the configuration of a directory. Rejects when `options.config` itself has invalid values; mistakes in files
  * are `diagnostics`.
  *
@@ -3144,3 +3134,15 @@ export interface WorkflowOptions {
   /** Its limits. */
   limits?: WorkflowLimits
 }
+
+/**
+ * Lists the workflows of the project `cwd`, or of all projects, the newest first.
+ *
+ * @example
+ * ```ts
+ * import { workflows } from "pi-subagent-native/extension";
+ *
+ * for (const { id, state, runs } of await workflows({ cwd: process.cwd() })) console.log(id, state, runs.length);
+ * ```
+ */
+export declare function workflows(options: SurfaceOptions, isAll?: boolean | undefined | null): Promise<WorkflowRecord[]>
