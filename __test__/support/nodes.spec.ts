@@ -41,7 +41,7 @@ interface Program {
 
 const snippets = blocks("docs/api.md")
 	.filter(({ language }) => language === "ts")
-	.map(({ text }, at): Program => ({ name: `api-${at}`, text, prints: printedBySnippets[at] ?? /^$/ }));
+	.map(({ text }, at): Program => ({ name: `api-${at}`, text, prints: printedBySnippets["docs/api.md"]?.[at] ?? /^$/ }));
 
 /** The output of the examples in the comments of `index.d.ts`, in order. */
 const printedByComments = [
@@ -49,6 +49,7 @@ const printedByComments = [
 	["parallel", /^[01] true\n[01] true\n2\n$/],
 	["chain", /^true\n$/],
 	["define-agent", /^0\.\d+\n$/],
+	["workflow", /^Done\.\n$/],
 	["open-session", /^(\w+) true Done\.\n\1 true Done\.\n$/],
 	["sanitize", /^token: \[\w.*\]\n$/],
 	["truncate", /^true [\s\S]*word/],
