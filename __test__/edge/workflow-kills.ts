@@ -44,8 +44,8 @@ export interface Figures {
 
 const keys = Array.from({ length: 20 }, (_, index) => `run-${index}`);
 
-/** A kill follows a random number of lines in the log, so that each program gets somewhere on any machine. */
-const mostLines = 8;
+/** A kill follows a random number of requests, so that each program gets somewhere on any machine. */
+const mostRequests = 6;
 /** And then a random time: a child needs a tenth of it. */
 const latestMs = 60 * slower;
 /** The pause between two looks at the log. */
@@ -129,7 +129,7 @@ export async function workflowKills({ times, seed, root, mark, onKill }: Workflo
 		return spawn(process.execPath, [host, words], { stdio: ["ignore", "pipe", "inherit"], env });
 	};
 	const readLog = () => (existsSync(logOf(figures.scripts)) ? readFileSync(logOf(figures.scripts), "utf8") : "");
-	const lines = () => readLog().split("\n").length;
+	const requests = () => readLog().match(/^(?:request|continued) /gm)?.length ?? 0;
 	/** The keys without a result. */
 	const missing = () => {
 		const log = readLog();
@@ -161,8 +161,8 @@ export async function workflowKills({ times, seed, root, mark, onKill }: Workflo
 			hasExited = true;
 		});
 		await Promise.race([once(program.stdout ?? assert.fail("stdout is a pipe"), "data"), exited]);
-		const enough = lines() + Math.floor(next() * (mostLines + 1));
-		while (!hasExited && lines() < enough) await delay(lookMs);
+		const enough = requests() + Math.floor(next() * (mostRequests + 1));
+		while (!hasExited && requests() < enough) await delay(lookMs);
 		await Promise.race([delay(next() * latestMs), exited]);
 		const isKilled = program.kill("SIGKILL");
 		const [code] = await exited;
