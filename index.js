@@ -11,9 +11,9 @@ var __export = (target2, all) => {
 };
 var __copyProps = (to, from, except, desc) => {
   if (from && typeof from === "object" || typeof from === "function") {
-    for (let key2 of __getOwnPropNames(from))
-      if (!__hasOwnProp.call(to, key2) && key2 !== except)
-        __defProp(to, key2, { get: () => from[key2], enumerable: !(desc = __getOwnPropDesc(from, key2)) || desc.enumerable });
+    for (let key3 of __getOwnPropNames(from))
+      if (!__hasOwnProp.call(to, key3) && key3 !== except)
+        __defProp(to, key3, { get: () => from[key3], enumerable: !(desc = __getOwnPropDesc(from, key3)) || desc.enumerable });
   }
   return to;
 };
@@ -31,6 +31,7 @@ var __toCommonJS = (mod) => __copyProps(__defProp({}, "__esModule", { value: tru
 var index_exports = {};
 __export(index_exports, {
   OptionsError: () => OptionsError,
+  WorkflowError: () => WorkflowError,
   collect: () => collect,
   collectOutput: () => import_native3.collectOutput,
   defineAgent: () => defineAgent,
@@ -40,7 +41,8 @@ __export(index_exports, {
   sanitizeOutput: () => import_native3.sanitizeOutput,
   startRun: () => import_native3.startRun,
   truncate: () => truncate,
-  truncateOutput: () => import_native3.truncateOutput
+  truncateOutput: () => import_native3.truncateOutput,
+  workflow: () => workflow
 });
 module.exports = __toCommonJS(index_exports);
 
@@ -68,10 +70,18 @@ function defineAgent(agent2) {
 
 // api/schema.ts
 var target = "draft-2020-12";
+var refusedByArktype = ["date", "domain", "proto", "unit"];
+function refuse({ code }) {
+  throw new Error(`arktype knows no JSON Schema for this \`${code}\``);
+}
+var libraryOptions = {
+  arktype: { fallback: Object.fromEntries(refusedByArktype.map((code) => [code, refuse])) }
+};
 var standardOf = (schema2) => schema2["~standard"];
 function jsonSchemaOf(schema2) {
   const standard = standardOf(schema2);
-  const json = standard ? standard.jsonSchema?.input({ target }) : schema2;
+  const options = standard && libraryOptions[standard.vendor];
+  const json = standard ? standard.jsonSchema?.input({ target, ...options && { libraryOptions: options } }) : schema2;
   return json === void 0 ? void 0 : JSON.parse(JSON.stringify(json));
 }
 async function validated(schema2, value) {
@@ -107,6 +117,7 @@ var expecting = (isRight, expected) => (value, path) => {
 };
 var isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
 var text = expecting((value) => typeof value === "string" && value.trim() !== "", "a text that is not blank");
+var boolean = expecting((value) => typeof value === "boolean", "true or false");
 var callback = expecting((value) => typeof value === "function", "a function");
 var object = expecting(isObject, "an object");
 var texts = expecting(
@@ -115,6 +126,7 @@ var texts = expecting(
 );
 var signal = expecting((value) => value instanceof AbortSignal, "an AbortSignal");
 var cost = expecting((value) => typeof value === "number" && value > 0 && value < Infinity, "US dollars above 0");
+var flag = expecting((value) => typeof value === "boolean", "true or false");
 var count = expecting((value) => Number.isSafeInteger(value) && value > 0, "a whole number from 1");
 var maxTimeoutMs = 6048e5;
 var timeout = expecting(
@@ -131,6 +143,10 @@ var environment = expecting(
   (value) => isObject(value) && Object.values(value).every((item) => typeof item === "string"),
   "an object whose values are texts"
 );
+var agentName = expecting(
+  (value) => typeof value === "string" && value.trim() !== "",
+  "the name of an agent; an agent in code runs with `run`"
+);
 var agent = (value, path) => {
   if (typeof value === "string") return text(value, path);
   checkAgentObject(value, path);
@@ -139,14 +155,27 @@ var schema = (value, path) => {
   if (!isObject(value) && typeof value !== "function") {
     throw new OptionsError(path, value, "a JSON Schema, or a schema of a library with Standard Schema");
   }
-  const json = jsonSchemaOf(value);
-  if (!json) {
-    const how = "with zod from 4.2 or arktype from 2.1.28 it is built in; for valibot use `toStandardJsonSchema`";
-    throw new OptionsError(path, value, `a schema that can be written as JSON Schema (\`~standard.jsonSchema\`): ${how}`);
-  }
+  const json = jsonSchema(value, path);
   const problem = (0, import_native.checkSchema)(json);
   if (problem) throw new OptionsError(path, json, `a JSON Schema of results: ${problem}`);
 };
+function jsonSchema(value, path) {
+  const expected = "a schema that can be written as JSON Schema";
+  let json;
+  try {
+    json = jsonSchemaOf(value);
+  } catch (error) {
+    const [why] = (error instanceof Error ? error.message : String(error)).split(/\.?(?:\n|$)/);
+    throw new OptionsError(
+      path,
+      value,
+      `${expected}, but its library says: ${why}. Use a type of JSON there, such as a text, and convert its value afterwards`
+    );
+  }
+  if (json) return json;
+  const how = "with zod from 4.2 or arktype from 2.1.28 it is built in; for valibot use `toStandardJsonSchema`";
+  throw new OptionsError(path, value, `${expected} (\`~standard.jsonSchema\`): ${how}`);
+}
 var place = { cwd: text, agentDir: text, env: environment, piCommand: texts, config: object };
 var nested = (shape) => (value, path) => checkShape(value, path, shape);
 var runShape = {
@@ -167,7 +196,38 @@ var runShape = {
   }
 };
 var groupFields = { budget: nested({ required: ["maxCost"], fields: { maxCost: cost } }), signal };
-var checkRun = (options, path = "") => checkShape(options, path, runShape);
+function checkRun(options, path = "") {
+  if (isObject(options) && options.key !== void 0) {
+    const fix = "no key outside of a workflow; write `workflow(id, {}, (wf) => wf.run({ key, \u2026 }))`";
+    throw new OptionsError(field(path, "key"), options.key, fix);
+  }
+  checkShape(options, path, runShape);
+}
+var maxKeyChars = 512;
+var key2 = expecting(
+  (value) => typeof value === "string" && value.trim() !== "" && value.length <= maxKeyChars,
+  `a text that is not blank, of at most ${maxKeyChars} characters`
+);
+var checkWorkflowRun = (options, path) => checkShape(options, path, {
+  required: ["key", ...runShape.required ?? []],
+  fields: { key: key2, phase: text, ...runShape.fields }
+});
+var checkWorkflowId = (id) => key2(id, "id");
+var checkWorkflow = (options) => checkShape(options, "options", {
+  fields: {
+    name: text,
+    file: text,
+    budget: nested({ fields: { maxCost: cost, maxTokens: count } }),
+    maxRuns: count,
+    maxDepth: count,
+    signal,
+    onUpdate: callback,
+    onQuestion: callback,
+    onConfirm: callback,
+    ...place
+  }
+});
+var checkWorkflowParallel = (options) => checkShape(options, "options", { fields: { concurrency: count, settle: flag } });
 var checkParallel = (options) => checkShape(options, "options", { fields: { ...groupFields, concurrency: count } });
 var checkChain = (options) => checkShape(options, "options", { fields: groupFields });
 var checkSession = (options) => checkShape(options, "", {
@@ -176,8 +236,38 @@ var checkSession = (options) => checkShape(options, "", {
 });
 var checkSpawn = (options) => checkShape(options, "", {
   required: ["agent", "task"],
-  fields: { agent: text, task: text, label: text, model, thinking, timeoutMs: timeout, schema }
+  fields: { agent: agentName, task: text, label: text, model, thinking, timeoutMs: timeout, schema }
 });
+var checkHistory = (options) => checkShape(options, "options", { fields: { entries: count, tools: boolean } });
+var checkRunName = (run2) => text(run2, "run");
+var checkMessage = (message) => text(message, "message");
+var checkWait = (timeoutMs) => timeoutMs === void 0 || timeout(timeoutMs, "timeoutMs");
+var string = expecting((value) => typeof value === "string", "a text");
+var limit = expecting((value) => typeof value === "number" && value >= 0, "a number from 0");
+var list = expecting(
+  (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
+  "a list of texts"
+);
+var oneOf = (...values) => expecting((value) => values.includes(value), `one of ${values.join(", ")}`);
+function checkSanitize(value, options) {
+  string(value, "text");
+  const homePaths = oneOf("own", "all", "off");
+  checkShape(options, "options", {
+    fields: { secrets: list, authJson: string, homes: list, homePaths, allow: list }
+  });
+}
+function checkTruncate(value, limits) {
+  string(value, "text");
+  checkShape(limits, "limits", {
+    fields: { maxBytes: limit, maxLines: limit, fullText: string, keep: oneOf("ends", "head", "tail") }
+  });
+}
+function checkSource(source) {
+  const isText = typeof source === "string" || source instanceof Uint8Array;
+  if (isText || isObject(source) && Symbol.asyncIterator in source) return;
+  if (isObject(source) && "file" in source) return checkShape(source, "source", { fields: { file: text } });
+  throw new OptionsError("source", source, "a text, bytes, a stream of either, or `{ file: path }`");
+}
 function checkAgentObject(value, path) {
   if (!isObject(value)) throw new OptionsError(path, value, "the name of an agent, or an object that defines one");
   text(value.name, field(path, "name"));
@@ -208,42 +298,56 @@ function checkShape(value, path, { required = [], fields }) {
 var field = (path, name) => path ? `${path}.${name}` : name;
 
 // api/result.ts
+var import_promises = require("node:fs/promises");
 var noUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
 var codes = {
   aborted: "SUBAGENT_ABORTED",
   budget: "SUBAGENT_OVER_BUDGET",
   background: "MOVED_TO_BACKGROUND"
 };
-async function resultOf(native3, schema2, aborted) {
-  const [details] = native3.details.results;
+async function resultOf(native4, schema2, aborted) {
+  const [details] = native4.details.results;
   const base = {
     outcome: details?.outcome ?? "failed",
     usage: details?.usage ?? noUsage,
     ...details && { details },
+    ...details?.reused && { reused: true },
     ...details?.runId !== void 0 && { runId: details.runId }
   };
   const said = details?.output ?? "";
   if (base.outcome !== "completed") {
-    const code = codes[base.outcome] ?? errorCode(native3);
+    const code = details?.quotaExhausted === void 0 ? codes[base.outcome] ?? errorCode(native4) : "SUBAGENT_QUOTA_EXHAUSTED";
     const reason = base.outcome === "aborted" && aborted ? `aborted: ${aborted}` : void 0;
-    const message = reason ?? details?.error ?? native3.details.error?.message ?? native3.content[0]?.text ?? "the run failed";
+    const message = reason ?? details?.error ?? native4.details.error?.message ?? native4.content[0]?.text ?? "the run failed";
     return { ok: false, error: { code, message }, partial: said, ...base };
   }
   if (!schema2) return { ok: true, text: said, data: void 0, ...base };
-  const submitted = await submittedBy(details);
-  const checked = await validated(schema2, submitted);
+  const checked = await checkedData(details ?? {}, schema2);
   if ("problem" in checked) {
     return { ok: false, error: { code: "RESULT_INVALID", message: checked.problem }, partial: said, ...base };
   }
   return { ok: true, text: said, data: checked.value, ...base };
 }
+var cutBytes = 64 * 1024;
+async function wholeText(result) {
+  const file = result.details?.fullOutputFile;
+  if (!result.ok || !file || Buffer.byteLength(result.text) < cutBytes / 2) return result;
+  const { readFile: readFile2 } = await import("node:fs/promises");
+  return { ...result, text: await readFile2(file, "utf8") };
+}
 function errorCode({ details: { error } }) {
   return error && error.code !== "SUBAGENT_OUTPUT_TRUNCATED" ? error.code : "SUBAGENT_FAILED";
 }
-async function submittedBy(details) {
-  if (details?.structured !== void 0 || !details?.structuredFile) return details?.structured;
-  const { readFile } = await import("node:fs/promises");
-  return JSON.parse(await readFile(details.structuredFile, "utf8"));
+async function checkedData(details, schema2) {
+  try {
+    return await validated(schema2, await submittedBy(details));
+  } catch (error) {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+async function submittedBy({ structured, structuredFile }) {
+  if (structured !== void 0 || !structuredFile) return structured;
+  return JSON.parse(await (0, import_promises.readFile)(structuredFile, "utf8"));
 }
 
 // api/task.ts
@@ -261,8 +365,8 @@ var Changes = class {
   #calls = [];
   #retry = 0;
   /** Returns the updates that lead from the state before to this one. */
-  take(native3) {
-    const now = native3.details.streaming;
+  take(native4) {
+    const now = native4.details.streaming;
     if (!now) return [];
     const base = { state: now.state, elapsedMs: now.elapsedMs, usage: now.usage };
     this.#base = base;
@@ -280,7 +384,7 @@ var Changes = class {
       updates.push({ type: "retry", ...base, attempt: retry.attempt, atMs: retry.atMs, ...why });
     }
     for (const { name, args } of this.#newCalls(now.displayItems)) updates.push({ type: "tool", ...base, name, args });
-    const text2 = now.hasText ? this.#newText(native3.content[0]?.text ?? "") : "";
+    const text2 = now.hasText ? this.#newText(native4.content[0]?.text ?? "") : "";
     if (text2) updates.push({ type: "text", ...base, text: text2, message: this.#message });
     return updates;
   }
@@ -469,13 +573,22 @@ function placeOf({ cwd, agentDir, env, piCommand, config }) {
     ...config && { config }
   };
 }
+function groupOptions({ account, maxCost, workflow: workflow2 }, { cwd, config }) {
+  return {
+    account,
+    ...maxCost !== void 0 && { config: { ...config, sessionBudget: { maxCost } } },
+    // The workflow's project decides which agents and which configuration there are; the child works in its own directory.
+    ...workflow2?.project !== void 0 && { cwd: workflow2.project, childCwd: cwd },
+    ...workflow2 && { workflow: workflow2 }
+  };
+}
 function nativeOptions(options, group) {
   const { agent: agent2, task, schema: schema2, model: model2, thinking: thinking2, budget, timeoutMs, sessionId } = options;
   const outputSchema = schema2 && jsonSchemaOf(schema2);
   const place2 = placeOf(options);
   return {
     ...place2,
-    ...group && { account: group.account, config: { ...place2.config, sessionBudget: { maxCost: group.maxCost } } },
+    ...group && groupOptions(group, place2),
     ...typeof agent2 === "string" ? { agent: agent2 } : { agent: agent2.name, agents: [agentText(agent2)] },
     task,
     ...model2 !== void 0 && { childModel: model2 },
@@ -652,6 +765,7 @@ var ProgramSession = class {
   #place;
   #host;
   #native;
+  #isClosed = false;
   constructor(options) {
     const { id, onMessage, onNotice = (notice) => process.emitWarning(notice, "SubagentWarning") } = options;
     this.#place = { ...placeOf(options), sessionId: id };
@@ -660,12 +774,16 @@ var ProgramSession = class {
     this.#native = native2.openBackground({ ...this.#place, delivered: [] }, async ({ deliveries, notices = [] }) => {
       for (const notice of notices) onNotice(notice);
       if (!deliveries || !onMessage) return;
-      await onMessage(messageOf(deliveries));
+      await onMessage(await messageOf(deliveries, onNotice));
       await this.#native.delivered(deliveries.deliveryIds);
     });
   }
-  async spawn(options) {
+  spawn(options) {
     checkSpawn(options);
+    return this.#spawn(options);
+  }
+  async #spawn(options) {
+    this.#checkOpen();
     const { agent: agent2, task, label, model: model2, thinking: thinking2, timeoutMs, schema: schema2 } = options;
     const outputSchema = schema2 && jsonSchemaOf(schema2);
     const receipt = await native2.spawnSession(
@@ -684,51 +802,95 @@ var ProgramSession = class {
     return backgroundRun(receipt);
   }
   async list() {
+    this.#checkOpen();
     return await this.#native.runs();
   }
-  async history(run2, options = {}) {
-    const runs = await this.list();
-    const found = runs.find(({ runId, sessionKey, label }) => [runId, sessionKey, label].includes(run2));
-    if (!found) throw new Error(`the session has no run ${JSON.stringify(run2)}`);
+  history(run2, options = {}) {
+    checkRunName(run2);
+    checkHistory(options);
+    return this.#history(run2, options);
+  }
+  async #history(run2, options) {
+    const found = await this.#find(run2);
+    if (!found) throw unknownRun(run2);
     return (await this.#native.transcript(found.key, options)).entries;
   }
-  async send(run2, message) {
-    return backgroundRun(await this.#native.continueRun(run2, message, this.#host));
+  send(run2, message) {
+    checkRunName(run2);
+    checkMessage(message);
+    return this.#orUnknown(
+      run2,
+      async () => backgroundRun(await this.#native.continueRun(run2, message, this.#host))
+    );
   }
-  async stop(run2) {
+  stop(run2) {
+    if (run2 !== void 0) checkRunName(run2);
+    return this.#stop(run2);
+  }
+  async #stop(run2) {
     if (run2 === void 0) {
+      this.#checkOpen();
       await this.#native.stopAll();
       return;
     }
-    const { isError, content } = await this.#native.useTool("sessions_stop", { sessionKey: run2 }).result();
-    if (isError) throw new Error(JSON.parse(content[0]?.text ?? "{}").error);
+    await this.#orUnknown(run2, async () => {
+      const { isError, content } = await this.#native.useTool("sessions_stop", { sessionKey: run2 }).result();
+      if (isError) throw new Error(JSON.parse(content[0]?.text ?? "{}").error);
+    });
   }
-  async settled(timeoutMs) {
+  /** Returns the run with this id, session key or label. */
+  async #find(run2) {
+    const runs = await this.list();
+    return runs.find(({ runId, sessionKey, label }) => [runId, sessionKey, label].includes(run2));
+  }
+  /** Calls the engine, which has more words for an unknown run than a program needs. */
+  async #orUnknown(run2, call) {
+    this.#checkOpen();
+    try {
+      return await call();
+    } catch (error) {
+      throw await this.#find(run2) ? error : unknownRun(run2);
+    }
+  }
+  #checkOpen() {
+    if (this.#isClosed) throw new Error("the session is closed; open it again with `openSession`");
+  }
+  settled(timeoutMs) {
+    checkWait(timeoutMs);
+    return this.#settled(timeoutMs);
+  }
+  async #settled(timeoutMs) {
+    this.#checkOpen();
     await this.#native.settled(timeoutMs);
   }
   async close() {
+    this.#isClosed = true;
     await this.#native.close();
   }
   async [Symbol.asyncDispose]() {
     await this.close();
   }
 };
-function messageOf({ deliveryIds, runs, questions }) {
+var unknownRun = (run2) => new Error(`the session has no run ${JSON.stringify(run2)}; expected a run's id, its session key or its label`);
+async function messageOf({ deliveryIds, runs, questions }, onNotice) {
   return {
     id: deliveryIds.join(" "),
-    results: runs.map(resultOf2),
+    results: await Promise.all(runs.map((run2) => resultOf2(run2, onNotice))),
     questions: questions.map(({ runId, agent: agent2, question, options }) => ({ runId, agent: agent2, question, options }))
   };
 }
-function resultOf2(run2) {
+async function resultOf2(run2, onNotice) {
   const ok = run2.status === "success";
   const text2 = run2.result ?? run2.partial ?? "";
+  const data = await submittedBy(run2).catch(
+    ({ message }) => onNotice(`the submitted value of run ${run2.runId} cannot be read: ${message}`)
+  );
   return {
     runId: run2.runId,
     run: run2,
     ok,
     text: text2,
-    ...run2.structured !== void 0 && { data: run2.structured },
+    ...data !== void 0 && { data },
     ...run2.error !== void 0 && { error: run2.error }
   };
 }
@@ -736,19 +898,300 @@ function resultOf2(run2) {
 // api/text.ts
 var import_native2 = require("./native.js");
 var keepers = { ends: import_native2.truncateOutput, head: import_native2.truncateHead, tail: import_native2.truncateTail };
-async function sanitize(text2, options) {
-  return await (0, import_native2.sanitizeOutput)(text2, options);
+function sanitize(text2, options = {}) {
+  checkSanitize(text2, options);
+  return (0, import_native2.sanitizeOutput)(text2, options);
 }
-async function truncate(text2, { keep = "ends", ...limits } = {}) {
-  if (!Object.hasOwn(keepers, keep)) throw new OptionsError("keep", keep, "ends, head or tail");
-  return await keepers[keep](text2, limits);
+function truncate(text2, options = {}) {
+  checkTruncate(text2, options);
+  const { keep = "ends", ...limits } = options;
+  return keepers[keep](text2, limits);
 }
-async function collect(source) {
+function collect(source) {
+  checkSource(source);
+  return collected(source);
+}
+async function collected(source) {
   if (typeof source === "string" || source instanceof Uint8Array) return await (0, import_native2.collectOutput)(source);
   if ("file" in source) return await (0, import_native2.collectOutputFile)(source.file);
   const collector = new import_native2.OutputCollector();
   for await (const piece of source) collector.push(piece);
   return await collector.finish();
+}
+
+// api/workflow.ts
+var import_node_async_hooks = require("node:async_hooks");
+var native3 = __toESM(require("./native.js"));
+var WorkflowError = class extends Error {
+  name = "WorkflowError";
+  code;
+  /** The key of the run. */
+  key;
+  result;
+  failures;
+  results;
+  constructor(failures, results) {
+    const [{ key: key3, result }, ...more] = failures;
+    const others = more.length > 0 ? ` (and ${more.length} more)` : "";
+    super(`run ${JSON.stringify(key3)}: ${result.error.message}${others}`);
+    this.code = result.error.code;
+    this.key = key3;
+    this.result = result;
+    this.failures = [...failures];
+    this.results = results;
+  }
+};
+var current = new import_node_async_hooks.AsyncLocalStorage();
+var defaultConcurrency2 = 8;
+var defaultMaxRuns = 100;
+var defaultMaxDepth = 3;
+var updateMs = 100;
+async function workflow(id, options, script) {
+  checkWorkflowId(id);
+  checkWorkflow(options);
+  if (typeof script !== "function") throw new OptionsError("script", script, "a function that gets the workflow");
+  const outer = current.getStore();
+  const maxDepth = Math.min(options.maxDepth ?? defaultMaxDepth, outer ? outer.maxDepth : Number.POSITIVE_INFINITY);
+  const depth = (outer?.depth ?? 0) + 1;
+  if (depth > maxDepth) {
+    throw new OptionsError("maxDepth", maxDepth, `at least ${depth}: workflow ${JSON.stringify(id)} is ${depth - 1} levels deep`);
+  }
+  const running = new Script(id, options, outer, { depth, maxDepth });
+  await running.open();
+  return await running.execute(script);
+}
+var Script = class {
+  id;
+  depth;
+  maxDepth;
+  signal;
+  #options;
+  #outer;
+  #stop = new AbortController();
+  #pending = /* @__PURE__ */ new Set();
+  #results = [];
+  #board;
+  #handle;
+  #phase;
+  /** The failure after which no run starts. */
+  #exhausted;
+  #hasEnded = false;
+  constructor(id, options, outer, { depth, maxDepth }) {
+    this.id = id;
+    this.depth = depth;
+    this.maxDepth = maxDepth;
+    this.#options = options;
+    this.#outer = outer;
+    const signals = [this.#stop.signal, options.signal, outer?.signal].filter((signal2) => signal2 !== void 0);
+    this.signal = AbortSignal.any(signals);
+    this.#board = new Board(id, options.onUpdate);
+  }
+  /** The account of its runs. A workflow within another one shares its budget, unless it has its own. */
+  get account() {
+    const { maxCost } = this.#options.budget ?? {};
+    if (maxCost === void 0 && this.#outer) return this.#outer.account;
+    return { account: this.#handle?.account ?? "", ...maxCost !== void 0 && { maxCost } };
+  }
+  async open() {
+    const { name, file, budget, maxRuns = defaultMaxRuns } = this.#options;
+    const parent = this.#outer?.id;
+    this.#handle = await native3.openWorkflow(
+      {
+        ...placeOf(this.#options),
+        id: this.id,
+        limits: { ...defined(budget ?? {}), maxRuns },
+        ...name !== void 0 && { name },
+        ...file !== void 0 && { file },
+        ...parent !== void 0 && { parent }
+      },
+      () => this.#stop.abort(new Error("the workflow was stopped"))
+    );
+  }
+  async execute(script) {
+    try {
+      const value = await current.run(this, async () => await script(this));
+      await this.#end("completed");
+      return value;
+    } catch (error) {
+      await this.#end(this.signal.aborted ? "stopped" : "failed", error);
+      throw error;
+    }
+  }
+  phase(name) {
+    if (typeof name !== "string" || name.trim() === "") throw new OptionsError("phase", name, "a text that is not blank");
+    this.#phase = name;
+    this.#handle?.phase(name);
+    this.#board.phase(name);
+  }
+  async run(options) {
+    checkWorkflowRun(options, "");
+    const result = await this.#start(options);
+    if (!result.ok) throw new WorkflowError([{ key: options.key, result }], this.#results);
+    return result;
+  }
+  async parallel(tasks, options = {}) {
+    checkList(tasks, "tasks", checkWorkflowRun);
+    checkWorkflowParallel(options);
+    const { concurrency = defaultConcurrency2, settle = false } = options;
+    const results = [];
+    const waiting = tasks.entries();
+    const worker = async () => {
+      for (const [index, task] of waiting) results[index] = await this.#start(task);
+    };
+    await Promise.all(Array.from({ length: Math.min(concurrency, tasks.length) }, worker));
+    const [first, ...more] = results.flatMap(
+      (result, index) => result.ok ? [] : [{ key: tasks[index]?.key ?? "", result }]
+    );
+    if (first && !settle) throw new WorkflowError([first, ...more], this.#results);
+    return results;
+  }
+  /** Runs one task to its end. */
+  async #start(options) {
+    const refused = this.#refusal();
+    if (refused) return refused;
+    const { key: key3, phase = this.#phase, ...own } = options;
+    const { agentDir, env, piCommand, config, onQuestion, onConfirm } = this.#options;
+    const project = placeOf(this.#options).cwd;
+    const given = { cwd: project, agentDir, env, piCommand, config, onQuestion, onConfirm, ...defined(own) };
+    const signal2 = own.signal ? AbortSignal.any([own.signal, this.signal]) : this.signal;
+    const task = new RunTask({ ...given, signal: signal2 }, {
+      ...this.account,
+      workflow: { id: this.id, key: key3, project, ...phase !== void 0 && { phase } }
+    });
+    this.#board.add(task, key3, phase);
+    const pending = this.#finished(task, key3);
+    this.#pending.add(pending);
+    try {
+      return await pending;
+    } finally {
+      this.#pending.delete(pending);
+    }
+  }
+  async #finished(task, key3) {
+    const follow = this.#board.follow(task);
+    const result = await wholeText(await task);
+    await follow;
+    this.#board.end(task, result);
+    this.#results.push({ key: key3, result });
+    if (!result.ok && result.error.code === "SUBAGENT_QUOTA_EXHAUSTED") this.#exhausted ??= result;
+    return result;
+  }
+  /** The result of a run that may not start. */
+  #refusal() {
+    if (this.#hasEnded) throw new Error(`workflow ${JSON.stringify(this.id)} has ended: await each run in its function`);
+    if (this.signal.aborted) {
+      const message2 = `not started: aborted: ${reasonOf(this.signal)}`;
+      return { ok: false, error: { code: "SUBAGENT_ABORTED", message: message2 }, partial: "", outcome: "aborted", usage: noUsage };
+    }
+    if (!this.#exhausted) return void 0;
+    const message = `not started: ${this.#exhausted.error.message}`;
+    const error = { code: this.#exhausted.error.code, message };
+    return { ok: false, error, partial: "", outcome: "skipped", usage: noUsage };
+  }
+  /** Ends the runs that the script has not awaited, and records the end. */
+  async #end(state, error) {
+    this.#hasEnded = true;
+    this.#stop.abort(new Error("its workflow has ended"));
+    await Promise.allSettled(this.#pending);
+    this.#board.close();
+    const message = error === void 0 ? void 0 : error instanceof Error ? error.message : String(error);
+    await this.#handle?.finish(state, message);
+  }
+};
+function defined(options) {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== void 0));
+}
+var Board = class {
+  #id;
+  #onUpdate;
+  #entries = /* @__PURE__ */ new Map();
+  #phases = [];
+  #text = "";
+  #key;
+  #timer;
+  constructor(id, onUpdate) {
+    this.#id = id;
+    this.#onUpdate = onUpdate;
+  }
+  phase(name) {
+    if (!this.#phases.includes(name)) this.#phases.push(name);
+    this.#change();
+  }
+  add(task, key3, phase) {
+    if (phase !== void 0 && !this.#phases.includes(phase)) this.#phases.push(phase);
+    this.#entries.set(task, { key: key3, phase, state: "queued", cost: 0, tokens: 0 });
+    this.#change();
+  }
+  /** Follows a run to its end. */
+  async follow(task) {
+    if (!this.#onUpdate) return;
+    const entry = this.#entries.get(task);
+    for await (const update of task) {
+      if (!entry || update.type === "done") continue;
+      entry.state = update.state === "queued" ? "queued" : "running";
+      ({ cost: entry.cost, tokens: entry.tokens } = spentOf(update.usage));
+      if (update.type === "text") {
+        const before = this.#key === entry.key ? this.#text : "";
+        this.#text = (before + update.text).slice(-textChars);
+        this.#key = entry.key;
+      }
+      this.#change();
+    }
+  }
+  end(task, result) {
+    const entry = this.#entries.get(task);
+    if (!entry) return;
+    const isReused = result.reused === true;
+    entry.state = result.ok ? isReused ? "reused" : "completed" : "failed";
+    ({ cost: entry.cost, tokens: entry.tokens } = isReused ? { cost: 0, tokens: 0 } : spentOf(result.usage));
+    this.#change();
+  }
+  /** Sends the last update. */
+  close() {
+    clearTimeout(this.#timer);
+    this.#send();
+  }
+  #change() {
+    if (!this.#onUpdate) return;
+    this.#timer ??= setTimeout(() => this.#send(), updateMs).unref();
+  }
+  #send() {
+    this.#timer = void 0;
+    try {
+      this.#onUpdate?.(this.#update());
+    } catch (error) {
+      this.#onUpdate = void 0;
+      process.emitWarning(`onUpdate of workflow ${JSON.stringify(this.#id)} has failed: ${String(error)}`, "SubagentWarning");
+    }
+  }
+  #update() {
+    const entries = [...this.#entries.values()];
+    const phases = this.#phases.map((name) => ({
+      name,
+      counts: countsOf(entries.filter(({ phase: phase2 }) => phase2 === name))
+    }));
+    const phase = this.#phases.at(-1);
+    return {
+      id: this.#id,
+      ...phase !== void 0 && { phase },
+      phases,
+      counts: countsOf(entries),
+      cost: entries.reduce((sum, { cost: cost2 }) => sum + cost2, 0),
+      tokens: entries.reduce((sum, { tokens }) => sum + tokens, 0),
+      text: this.#text,
+      ...this.#key !== void 0 && { key: this.#key }
+    };
+  }
+};
+var textChars = 2e3;
+var spentOf = ({ input, output, cacheRead, cacheWrite, cost: cost2 }) => ({
+  cost: cost2,
+  tokens: input + output + cacheRead + cacheWrite
+});
+function countsOf(entries) {
+  const counts = { queued: 0, running: 0, completed: 0, reused: 0, failed: 0 };
+  for (const { state } of entries) counts[state] += 1;
+  return counts;
 }
 
 // api/index.ts
@@ -760,6 +1203,7 @@ var run = Object.assign(one, { parallel, chain });
 // Annotate the CommonJS export names for ESM import in node:
 0 && (module.exports = {
   OptionsError,
+  WorkflowError,
   collect,
   collectOutput,
   defineAgent,
@@ -769,5 +1213,6 @@ var run = Object.assign(one, { parallel, chain });
   sanitizeOutput,
   startRun,
   truncate,
-  truncateOutput
+  truncateOutput,
+  workflow
 });

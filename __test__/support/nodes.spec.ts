@@ -41,7 +41,9 @@ interface Program {
 
 const snippets = blocks("docs/api.md")
 	.filter(({ language }) => language === "ts")
-	.map(({ text }, at): Program => ({ name: `api-${at}`, text, prints: printedBySnippets["docs/api.md"]?.[at] ?? /^$/ }));
+	.map(
+		({ text }, at): Program => ({ name: `api-${at}`, text, prints: printedBySnippets["docs/api.md"]?.[at] ?? /^$/ }),
+	);
 
 /** The output of the examples in the comments of `index.d.ts`, in order. */
 const printedByComments = [

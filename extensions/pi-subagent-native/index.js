@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 a57144ce24c14c1a. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 9da9ce6cf7b4c68b. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 a57144ce24c14c1a"}.`)) return void 0;
-  const [version] = "0.1.0 a57144ce24c14c1a".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 9da9ce6cf7b4c68b"}.`)) return void 0;
+  const [version] = "0.1.0 9da9ce6cf7b4c68b".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6481,7 +6481,8 @@ var Background = class {
     let view;
     view = native.openBackground(options, (event) => {
       if (view && this.session !== view) return;
-      if (event.runs) this.publish(runsOf(event.runs));
+      if (event.settled) this.settled = JSON.stringify(event.settled);
+      if (event.runs || event.settled) this.publish(event.runs ? runsOf(event.runs) : this.runs);
       onEvent(event);
     });
     this.session = view;
@@ -6492,6 +6493,7 @@ var Background = class {
     this.session = void 0;
     this.undelivered = NONE;
     this.offered.clear();
+    this.settled = NOTHING_SETTLED;
     this.publish(NONE);
     return session2;
   }
@@ -6515,9 +6517,6 @@ var Background = class {
   }
   publish(runs) {
     this.runs = runs;
-    this.settled = JSON.stringify(
-      Object.fromEntries(runs.flatMap(({ runId, changesState }) => changesState ? [[runId, changesState]] : []))
-    );
     for (const listener of this.listeners) runGuarded("showing the background runs", () => listener(this.runs));
   }
 };
@@ -7372,7 +7371,6 @@ function pasteOf(text) {
 
 // extension/questions/overlay.ts
 var GUARD_MS = 500;
-var FRAME_COLUMNS = 4;
 var KEYS = [
   ["tui.select.up", "up"],
   ["tui.select.down", "down"],
@@ -7439,7 +7437,7 @@ function questionOverlay(options) {
     render(width) {
       if (!isFocused) return [];
       shownAt ??= performance.now();
-      const line = input?.render(Math.max(1, width - FRAME_COLUMNS))[0];
+      const line = input?.render(screen2.innerWidth(width))[0];
       const pen = new Pen(theme, width, keybindings);
       return pen.drawn((_native, ...on2) => screen2.draw(...on2, tui.terminal.rows, keyNames(), line)) ?? [];
     }
