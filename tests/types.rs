@@ -51,8 +51,9 @@ const INPUTS: [&str; 16] = [
 ];
 
 /// The interfaces of values that `src/node` puts together: no value of the core is the whole of one.
-const OF_THE_EDGE: [&str; 23] = [
+const OF_THE_EDGE: [&str; 25] = [
     "AgentCatalog",
+    "AllowedScript",
     "ByteRange",
     "Choice",
     "CollectedOutput",
@@ -65,6 +66,7 @@ const OF_THE_EDGE: [&str; 23] = [
     "PreparedArguments",
     "Question",
     "RefreshRequest",
+    "ScriptToolSurface",
     "SessionToolAnswer",
     "SessionToolDetails",
     "ShadowedAgent",

@@ -78,6 +78,10 @@ export class BackgroundDouble implements BackgroundSession {
 		throw new Error("no test calls it");
 	}
 
+	workflowEnded(): ReturnType<BackgroundSession["workflowEnded"]> {
+		throw new Error("no test calls it");
+	}
+
 	continueRun(): ReturnType<BackgroundSession["continueRun"]> {
 		throw new Error("no test calls it");
 	}

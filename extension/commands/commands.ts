@@ -14,6 +14,7 @@ import { placeOptions } from "../host/options.ts";
 import { openPanel } from "../panel/panel.ts";
 import type { Questions } from "../questions/questions.ts";
 import { SHORTCUT } from "../questions/terminal.ts";
+import { onWorkflowEnd, startWorkflow, stopWorkflows } from "../workflows/workflows.ts";
 import { deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";
 
 /** The session state that the commands use. */
@@ -33,7 +34,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
 		description:
-			"Sub-agents: list, run, background, stop, log, info, send, resume, diff, apply, discard, undo, answer, agents, doctor",
+			"Sub-agents: list, run, workflow, background, stop, log, info, send, resume, diff, apply, discard, undo, answer, agents, doctor",
 		getArgumentCompletions(prefix) {
 			const items = background.session?.complete(prefix) ?? [];
 			// A complete command gets no list, so that Enter runs it at once.
@@ -47,9 +48,16 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const opened = questions.open(line);
 			if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
 			if (opened) return;
+			if (await stopNamed(line)) return;
+			if (/^workflow\b/.test(line) && process.versions.bun !== undefined) {
+				return deliver(pi, context, messageReport("error", "This pi contains no Node, and cannot run scripts"));
+			}
 			const report = await answerOf(pi, context, session, line || WITHOUT_PANEL);
 			if (context.mode !== "tui" || !report.isOnCard) deliver(pi, context, report);
 			if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, answer, report.watch);
+			const ended = report.workflow && startWorkflow(report.workflow, placeOptions(pi, context));
+			// Without a user, pi exits right after a command.
+			if (!context.hasUI) await ended;
 			if (!context.hasUI) await drain(context);
 		},
 	});
@@ -60,6 +68,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const isBusy = !context.isIdle();
 			// Stop the runs before the turn ends: it ends the waiting calls too, and the report counts their runs.
 			const report = background.session?.stopAll(isBusy);
+			stopWorkflows();
 			if (isBusy) context.abort();
 			deliver(pi, context, (await report) ?? notOpen());
 		},
@@ -70,6 +79,23 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const { problem } = questions.open("answer") ?? {};
 			if (problem) context.ui.notify(problem, "info");
 		},
+	});
+}
+
+/** Stops workflows by their name. Their ends are reported like any other. Returns false if the line names none. */
+async function stopNamed(line: string): Promise<boolean> {
+	const [, name] = /^stop\s+(\S+)$/.exec(line) ?? [];
+	if (name === undefined) return false;
+	const { count, ended } = stopWorkflows(name === "all" ? undefined : name);
+	await ended;
+	return count > 0 && name !== "all";
+}
+
+/** Reports the ends of workflows in this session from now on. */
+export function reportWorkflows(pi: ExtensionAPI, context: ExtensionContext, background: Background): void {
+	onWorkflowEnd(async (end) => {
+		const report = await background.session?.workflowEnded(end);
+		if (report) deliver(pi, context, report);
 	});
 }
 
@@ -87,7 +113,7 @@ async function answerOf(
 	context: ExtensionContext,
 	{ background, questions }: Session,
 	line: string,
-): Promise<Report & Pick<CommandReport, "watch" | "isOnCard">> {
+): Promise<Report & Pick<CommandReport, "watch" | "isOnCard" | "workflow">> {
 	const answer = background.session?.command(line, hostCallbacks(context, questions), placeOptions(pi, context));
 	const failed = (error: unknown) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
 	return (await answer?.catch(failed)) ?? notOpen();

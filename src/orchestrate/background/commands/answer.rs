@@ -18,13 +18,13 @@ use crate::orchestrate::background::find::{NamedBy, Wanted as WantedRun, find, u
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
-    Clock, Report, action_report, agent_report, agents_report, already_finished, doctor_report,
+    Clock, Report, WorkflowEnd, action_report, agent_report, agents_report, already_finished, doctor_report,
     info_paths_report, info_report, list_report, log_report, moved_to_background_report, refused_report,
-    started_report, stopped_report,
+    started_report, stopped_report, workflow_ended_report, workflow_started_report,
 };
 use crate::run::{
-    CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, ask_again, blocking,
-    find_agents, list_agents,
+    CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, allow_script, ask_again,
+    blocking, find_agents, list_agents,
 };
 use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
 use agents::config::OnExit;
@@ -110,6 +110,13 @@ pub async fn answer(
                 Some(found) => agent_report(&found, &listing),
             };
             report.sanitized(settings.sanitizer())
+        }
+        Command::Workflow { file } => {
+            let (cwd, context) = cwd_and_context(view, host);
+            match allow_script(&file, &cwd, &context, &*callbacks).await {
+                Ok(script) => workflow_started_report(script),
+                Err(why) => Report::error(why),
+            }
         }
         Command::Doctor => {
             let (cwd, context) = cwd_and_context(view, host);
@@ -296,6 +303,13 @@ async fn start(
         }
         Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(why),
     }
+}
+
+/// Reports the end of a workflow's process. Its output is sanitized, because a session stores the report.
+pub async fn workflow_ended(view: &ConversationView, end: WorkflowEnd) -> Report {
+    let ConversationScope { cwd, context, .. } = view.scope.clone();
+    let settings = blocking(move || CallSettings::read(&cwd, &context)).await;
+    workflow_ended_report(&end).sanitized(settings.sanitizer())
 }
 
 /// Answers `/stop`: ends every run of a conversation. The runs of this process begin to end when this is called.

@@ -9,8 +9,8 @@ mod parse;
 mod question;
 
 pub use super::find::{Target, Wanted, resolve};
-pub use answer::{CommandHost, answer, restart_runs, stop_everything, transcript};
+pub use answer::{CommandHost, answer, restart_runs, stop_everything, transcript, workflow_ended};
 pub(super) use answer::{NO_TRANSCRIPT, read, with_child_session};
-pub use complete::{Completion, complete};
+pub use complete::{Completion, complete, complete_script};
 pub use parse::{Command, RunCommand, parse, usage_report};
 pub use question::{AskingRun, NoQuestion, question_to_answer};

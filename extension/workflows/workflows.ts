@@ -1,0 +1,86 @@
+/**
+ * The scripts of `/subagents workflow`, each in a process of its own. The process runs the user's text with the Node that
+ * runs pi, and ends with pi. Its runs are in the store of this pi.
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { AllowedScript, WorkflowEnd } from "../../native.js";
+import { packageFolder } from "../host/build.ts";
+import { runGuarded } from "../host/guard.ts";
+import { defined } from "../host/stored.ts";
+
+/** The maximum length of the kept output, in characters: the newest part. */
+const MAX_OUTPUT = 64 * 1024;
+
+/** The process of a script. */
+interface Workflow {
+	readonly name: string;
+	readonly child: ChildProcess;
+	readonly ended: Promise<void>;
+	wasStopped: boolean;
+}
+
+/** The processes of this pi. They continue across `/reload`, which does not evaluate this module again. */
+const live = new Set<Workflow>();
+
+/** Receives the end of a process. The newest load of the extension sets it. */
+let report: (end: WorkflowEnd) => unknown = () => {};
+
+export function onWorkflowEnd(listener: typeof report): void {
+	report = listener;
+}
+
+/** Starts a script that the user has allowed. `place` has the options of the session. Resolves when the process has ended. */
+export function startWorkflow({ path, sha256 }: AllowedScript, place: { cwd: string }): Promise<void> {
+	const host = new URL("extension/workflows/host.mjs", packageFolder);
+	const args = ["--import", host.href, path];
+	// Options for Node are meant for pi: an inspector would stop the script before it begins.
+	const env = { ...process.env, NODE_OPTIONS: "" };
+	const child = spawn(process.execPath, args, { cwd: place.cwd, env, stdio: "pipe", windowsHide: true });
+	const since = performance.now();
+	const output = { out: "", errors: "" };
+	const keep = (name: keyof typeof output) => (text: string) => {
+		output[name] = (output[name] + text).slice(-MAX_OUTPUT);
+	};
+	child.stdout.setEncoding("utf8").on("data", keep("out"));
+	child.stderr.setEncoding("utf8").on("data", keep("errors"));
+	// A process that has ended already says so by its exit code.
+	child.stdin.on("error", () => undefined);
+	child.stdin.write(`${JSON.stringify({ script: pathToFileURL(path).href, sha256, place })}\n`);
+	const { promise: ended, resolve } = Promise.withResolvers<void>();
+	const workflow: Workflow = { name: basename(path), child, ended, wasStopped: false };
+	live.add(workflow);
+	const end = async (exitCode: number | null, problem = "") => {
+		if (!live.delete(workflow)) return;
+		const { name, wasStopped } = workflow;
+		const isFailure = exitCode !== 0 && !wasStopped;
+		const shown = isFailure ? `${output.out}\n${output.errors}${problem}` : output.out;
+		const durationMs = performance.now() - since;
+		const described = { name, exitCode: exitCode ?? undefined, wasStopped, durationMs, output: shown };
+		await runGuarded("reporting the end of a workflow", () => report(defined<WorkflowEnd>(described)));
+		resolve();
+	};
+	child.once("error", (error) => void end(null, error.message));
+	child.once("close", (code) => void end(code));
+	return ended;
+}
+
+/** Ends the workflows with this name, or all of them. Returns how many, and a promise of their end. */
+export function stopWorkflows(name?: string): { count: number; ended: Promise<unknown> } {
+	const meant = [...live].filter((workflow) => name === undefined || workflow.name === name);
+	for (const workflow of meant) {
+		workflow.wasStopped = true;
+		workflow.child.kill();
+	}
+	return { count: meant.length, ended: Promise.all(meant.map(({ ended }) => ended)) };
+}
+
+/** Ends all workflows, because pi ends. The next pi continues them. */
+export async function closeWorkflows(): Promise<void> {
+	report = () => {};
+	const all = [...live];
+	for (const { child } of all) child.kill();
+	await Promise.all(all.map(({ ended }) => ended));
+}
