@@ -11,13 +11,14 @@ use pi_subagent_native::doctor::{Check, Status};
 use pi_subagent_native::orchestrate::background::commands::Completion;
 use pi_subagent_native::orchestrate::background::{
     Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, Joining, LiveSnapshot,
-    PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step,
+    KeyedRecord, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step, WorkflowLimits,
+    WorkflowRecord, WorkflowState,
 };
 use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
 use pi_subagent_native::run::{
     AgentInfo, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources,
     RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, SingleResult, StoredChanges,
-    TaskProgress, TaskState, TimeoutReason, ToolResult, WriteReach,
+    TaskProgress, TaskState, TimeoutReason, ToolResult, WorkflowRun, WriteReach,
 };
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};
@@ -31,7 +32,7 @@ const TYPES: &str = include_str!("../src/node/types.d.ts");
 const ALWAYS: [&str; 3] = ["RunDetails.kind", "RunDetails.version", "SingleResult.displayItems"];
 
 /// The interfaces of values that only a caller writes.
-const INPUTS: [&str; 16] = [
+const INPUTS: [&str; 18] = [
     "ArrivingCall",
     "BackgroundOptions",
     "ChainOptions",
@@ -48,6 +49,8 @@ const INPUTS: [&str; 16] = [
     "SpawnableOptions",
     "TakenName",
     "TaskOptions",
+    "WorkflowKey",
+    "WorkflowOptions",
 ];
 
 /// The interfaces of values that `src/node` puts together: no value of the core is the whole of one.
@@ -202,6 +205,7 @@ fn single() -> SingleResult {
         session_file: text(),
         output: text(),
         display_items: items(),
+        reused: true,
         model: text(),
         stop_reason: text(),
         signal: text(),
@@ -340,6 +344,7 @@ fn record() -> RunRecord {
         call_timeout_ms: Some(1),
         output_schema: Some(json!({})),
         structured: Some(json!({})),
+        workflow: Some(workflow_run()),
         directory: Some("/d".into()),
         transcript: Some("/t".into()),
         child_session_id: text(),
@@ -357,6 +362,56 @@ fn record() -> RunRecord {
         changes_state: Some(ChangesState::Applied),
         ..RunRecord::default()
     }
+}
+
+fn workflow_run() -> WorkflowRun {
+    WorkflowRun { phase: text(), digest: "d".to_owned(), account: text(), ..WorkflowRun::default() }
+}
+
+#[test]
+fn a_workflow_and_its_runs_have_the_declared_fields() {
+    compare("WorkflowRun", &workflow_run(), &WorkflowRun::default());
+    let limits = WorkflowLimits { max_cost: Some(1.0), max_tokens: Some(1), max_runs: Some(1) };
+    compare("WorkflowLimits", &limits, &WorkflowLimits::default());
+    let bare = KeyedRecord {
+        key: "k".to_owned(),
+        run_id: "r".to_owned(),
+        run_key: "u".to_owned(),
+        phase: None,
+        agent: "a".to_owned(),
+        task: "t".to_owned(),
+        state: "ended",
+        outcome: None,
+        error: None,
+        cost: 0.5,
+        tokens: 1,
+        started_ms: None,
+        ended_ms: None,
+    };
+    let run = KeyedRecord {
+        phase: text(),
+        outcome: Some(RunOutcome::Failed),
+        error: text(),
+        started_ms: Some(1),
+        ended_ms: Some(1),
+        ..bare.clone()
+    };
+    compare("KeyedRecord", &run, &bare);
+    let workflow = WorkflowRecord {
+        name: text(),
+        file: Some("/f".into()),
+        parent: text(),
+        state: WorkflowState::Failed,
+        error: text(),
+        ended_ms: Some(1),
+        phases: texts(),
+        phase: text(),
+        limits,
+        host_pid: Some(1),
+        runs: vec![run],
+        ..WorkflowRecord::default()
+    };
+    compare("WorkflowRecord", &workflow, &WorkflowRecord::default());
 }
 
 fn published() -> PublishedRun {
@@ -511,6 +566,7 @@ fn every_interface_has_its_comparison() {
     a_result_has_the_declared_fields();
     progress_has_the_declared_fields();
     a_run_and_its_events_have_the_declared_fields();
+    a_workflow_and_its_runs_have_the_declared_fields();
     agents_and_transcripts_have_the_declared_fields();
     reports_and_findings_have_the_declared_fields();
     the_steps_of_a_delivery_have_the_declared_fields();

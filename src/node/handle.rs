@@ -71,7 +71,8 @@ pub fn start_run(
     #[napi(ts_arg_type = "(update: ToolResult) => void")] on_update: Option<UpdateSink>,
     host: Option<HostCallbacks>,
 ) -> napi::Result<RunHandle> {
-    start(env, options.into_request(), on_update, host, orchestrate::single)
+    let run = |(spec, workflow), call| orchestrate::keyed(spec, workflow, call);
+    start(env, options.into_request(), on_update, host, run)
 }
 
 /// Runs several tasks side by side, at most `parallelConcurrency` of them at once, and returns at once. A task that

@@ -18,6 +18,7 @@
 //! | How does native code call JavaScript back? | `callbacks` |
 //! | How does a value of the core become JavaScript's? | `json`; its type is in `types.d.ts`, its shape is the core's serde. |
 //! | What is drawn? | `drawing`, `cards`, `present`; of background runs, with the panel: `runs` |
+//! | How does a script of runs begin and end? | `workflow` |
 //! | Which agents, tools and settings are there? | `agents`; what is wrong with them: `doctor` |
 //! | Sanitizing, truncating, collecting without a run | `text/` |
 //! | Which threads are there? | `runtime` |
@@ -47,3 +48,4 @@ mod runs;
 mod runtime;
 mod teardown;
 mod text;
+mod workflow;

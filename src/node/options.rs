@@ -23,7 +23,7 @@ use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRe
 use crate::orchestrate::{TaskSpec, TasksSpec};
 use crate::run::{
     Host, HostContext, HostExtension, HostSkill, HostTool, RunOverrides, RunSpec, SessionKey, TakenName,
-    Timeout,
+    Timeout, WorkflowRun,
 };
 use agents::Tool;
 use agents::config::Budget;
@@ -125,8 +125,8 @@ pub struct SurfaceOptions {
 
 /// The options of a call: its own, and the options of every call.
 pub struct CallOptions<Own> {
-    own: Own,
-    host: SurfaceOptions,
+    pub(super) own: Own,
+    pub(super) host: SurfaceOptions,
 }
 
 impl<Own: FromNapiValue> FromNapiValue for CallOptions<Own> {
@@ -164,6 +164,10 @@ pub struct OwnRunOptions {
     /// still apply.
     #[napi(ts_type = "RunBudget")]
     pub budget: Option<Parsed<Budget>>,
+    /// The place of the run in a workflow. A completed run with the same key and the same request gives its stored result, one
+    /// under way is waited for, and an interrupted one continues in its session.
+    #[napi(ts_type = "WorkflowKey")]
+    pub workflow: Option<Parsed<WorkflowRun>>,
     /// The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an
     /// `outputSchema`.
     pub call_id: Option<String>,
@@ -265,7 +269,7 @@ pub(super) struct CallRequest<T> {
 }
 
 impl RunOptions {
-    pub(super) fn into_request(self) -> CallRequest<RunSpec> {
+    pub(super) fn into_request(self) -> CallRequest<(RunSpec, Option<WorkflowRun>)> {
         let (cwd, context) = self.host.into_context();
         let OwnRunOptions { agent, task, child_cwd, child_model, child_thinking, output_schema, .. } =
             self.own;
@@ -285,7 +289,8 @@ impl RunOptions {
             ..RunOverrides::default()
         };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
-        CallRequest { spec, host_id, is_aborted: self.own.aborted == Some(true) }
+        let workflow = self.own.workflow.map(|Parsed(workflow)| workflow);
+        CallRequest { spec: (spec, workflow), host_id, is_aborted: self.own.aborted == Some(true) }
     }
 }
 

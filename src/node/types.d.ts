@@ -91,6 +91,8 @@ export interface SingleResult {
    * start; `interrupted`: its host ended.
    */
   outcome: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
+  /** True if this is the stored result of an earlier run with the same key in a workflow. Its usage was paid then. */
+  reused?: boolean
   /** The number of started children: 0 if none was, otherwise 1 to `retry.maxAttempts`. */
   attempts: number
   /** Milliseconds from the time at which the run got its slot to its result; 0 when it never got one. */
@@ -403,6 +405,120 @@ export interface RunArtifacts {
   isolation?: IsolationReport
 }
 
+/** The place of a run in a workflow. */
+export interface WorkflowKey {
+  /** The id of the workflow, which is unique in its project. */
+  id: string
+  /** The key of the run, which is unique in the workflow. */
+  key: string
+  /**
+   * The directory that the workflow belongs to.
+   * @default `cwd` of the call
+   */
+  project?: string
+  /**
+   * The phase of the workflow that the run belongs to.
+   * @default the phase that the workflow is in
+   */
+  phase?: string
+}
+
+/** The place of a stored run in a workflow. */
+export interface WorkflowRun extends WorkflowKey {
+  /** The directory that the workflow belongs to. */
+  project: string
+  /** The digest of the request: agent, task, directory, model, thinking level and schema. */
+  digest?: string
+  /** The account that pays for the run. */
+  account?: string
+}
+
+/** The limits of a workflow. */
+export interface WorkflowLimits {
+  /** The most that all its runs together may cost, in USD. A record of what the program has chosen: `sessionBudget` enforces it. */
+  maxCost?: number
+  /** The most tokens of all its runs together. */
+  maxTokens?: number
+  /**
+   * The most runs that may start in one execution. Reused results do not count.
+   * @default 100
+   */
+  maxRuns?: number
+}
+
+/** A workflow. Times are milliseconds since 1970 in UTC. */
+export interface WorkflowRecord {
+  /** Its id, which is unique in its project. */
+  id: string
+  /** Its name for people. */
+  name?: string
+  /** The directory that it belongs to. */
+  project: string
+  /** The file of its script. */
+  file?: string
+  /** The id of the workflow that has started it. */
+  parent?: string
+  /**
+   * `interrupted`: its process ended before its script had. A workflow of runs without a script is `running` while a run is,
+   * else `completed`.
+   */
+  state: "running" | "completed" | "failed" | "stopped" | "interrupted"
+  /** The error of its script. */
+  error?: string
+  /** The time of its first start. */
+  startedMs: number
+  /** The time of its last end. */
+  endedMs?: number
+  /** The number of times that its script was started. */
+  starts: number
+  /** The phases that it has entered since the last start, each once, in order. */
+  phases?: string[]
+  /** The phase that it is in. */
+  phase?: string
+  /** Its limits. */
+  limits: WorkflowLimits
+  /** The account of its runs. */
+  account: string
+  /** Spent by its runs, in USD. */
+  cost: number
+  /** Tokens of its runs. */
+  tokens: number
+  /** The process id of its last host. */
+  hostPid?: number
+  /** The current run of each of its keys. The key that was used first comes first. */
+  runs: KeyedRecord[]
+}
+
+/** A run of a workflow. */
+export interface KeyedRecord {
+  /** Its key in the workflow. */
+  key: string
+  /** The id of the run. */
+  runId: string
+  /** The key of the run in the list of runs. */
+  runKey: string
+  /** The phase in which it has started. */
+  phase?: string
+  /** The agent's name. */
+  agent: string
+  /** The task, at most its first 4 KiB. */
+  task: string
+  /** The state. */
+  state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended"
+  /** The outcome. Absent while the run is live. */
+  outcome?: SingleResult["outcome"]
+  /** The error message. */
+  error?: string
+  /** Spent by the run, in USD. */
+  cost: number
+  /** Tokens of the run. */
+  tokens: number
+  /** The time at which it got its slot. */
+  startedMs?: number
+  /** The time of its end. */
+  endedMs?: number
+}
+
 /** A run, in the background or in the foreground. All texts are sanitized; times are milliseconds since 1970 in UTC. */
 export interface RunRecord {
   /** A random UUID; the run is stored under it. */
@@ -478,6 +594,8 @@ export interface RunRecord {
   usage: RunUsage
   /** The context use of its child. Absent before the end of its first turn. */
   context?: ContextUse
+  /** Its place in a workflow, if it belongs to one. */
+  workflow?: WorkflowRun
   /** The run's directory; absent before its child starts. */
   directory?: string
   /**
@@ -1396,6 +1514,7 @@ export interface SpawnableOptions extends SurfaceOptions {}
 
 /* The fields of every call; NAPI-RS generates those that each call has for itself. */
 export interface RunOptions extends SurfaceOptions {}
+export interface WorkflowOptions extends SurfaceOptions {}
 export interface ParallelOptions extends SurfaceOptions {}
 export interface ChainOptions extends SurfaceOptions {}
 export interface SpawnOptions extends SurfaceOptions {}

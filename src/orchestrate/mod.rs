@@ -48,4 +48,4 @@ pub use call_order::CallOrder;
 pub use chain::chain;
 pub use early::{ArrivingCall, CallPiece, EarlyCall, EarlyCalls, PieceKind, end_spares};
 pub use parallel::parallel;
-pub use single::single;
+pub use single::{keyed, single};

@@ -6,12 +6,12 @@ use tokio::select;
 use tokio::task::JoinSet;
 
 use super::admission::Admission;
-use super::background::{ForegroundRun, run_listed};
+use super::background::{Claimed, ForegroundRun, KeyedRun, claim, run_keyed, run_listed};
 use super::background_move::MoveError;
 use super::call::Call;
 use super::prepare_all::{directory, prepare_run, refused};
 use super::summary::{in_background, named};
-use crate::run::{CallSettings, Mode, Progress, RunDetails, RunSpec, TaskProgress, ToolResult};
+use crate::run::{CallSettings, Mode, Progress, RunDetails, RunSpec, TaskProgress, ToolResult, WorkflowRun};
 
 /// The text of an update while the child has not said anything.
 const RUNNING: &str = "(running...)";
@@ -20,6 +20,12 @@ const RUNNING: &str = "(running...)";
 ///
 /// Dropping the future ends the run, unless it was moved to the background.
 pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
+    keyed(spec, None, call).await
+}
+
+/// Works like [`single`]. With a `key` in a workflow, the call may have its result already, wait for another call, or continue an
+/// earlier run.
+pub async fn keyed(spec: RunSpec, key: Option<WorkflowRun>, call: Call) -> ToolResult {
     let Call { id, callbacks, control, host_id, order, background_move, .. } = &call;
     let _close_on_drop = background_move.close_on_drop();
     let settings = CallSettings::unless_cancelled(&spec.cwd, &spec.context, &control.cancel).await;
@@ -32,9 +38,25 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
         Ok(ready) => ready,
         Err(result) => return result,
     };
+    let (ready, keyed) = match key {
+        None => (ready, None),
+        Some(key) => match claim(ready, key, &call).await {
+            Claimed::Result(result) => return *result,
+            Claimed::Run(keyed) => {
+                let KeyedRun { ready, record, from_start, lead } = *keyed;
+                (ready, Some((record, from_start, lead)))
+            }
+        },
+    };
     let admission = Admission { host_id: host_id.as_deref(), group: None, order };
     let queued = admission.enter_one(&ready, &control.cancel).await;
-    let listed = ForegroundRun::list(&ready, &call).await;
+    let (record, from_start, lead) =
+        keyed.map_or((None, None, None), |(record, from_start, lead)| (record, from_start, Some(lead)));
+    let is_stored = record.is_some();
+    let listed = match record {
+        Some(record) => Some(ForegroundRun::list_as(record, &ready, &call).await),
+        None => ForegroundRun::list(&ready, &call).await,
+    };
     // A separate task, so that it can continue without the call.
     let mut running = JoinSet::new();
     let (run, callbacks, own_control, id) =
@@ -49,7 +71,16 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
                 updates.send_replace(Some(update_of(&call_id, progress)));
             }
         };
-        run_listed(run, queued, ready, &*callbacks, &own_control, &mut show).await
+        let result = match &run {
+            Some(run) if is_stored => {
+                run_keyed(run, queued, ready, from_start, &*callbacks, &own_control, &mut show).await
+            }
+            _ => run_listed(run, queued, ready, &*callbacks, &own_control, &mut show).await,
+        };
+        if let Some(lead) = lead {
+            lead.finish(&result);
+        }
+        result
     });
     loop {
         select! {

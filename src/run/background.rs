@@ -10,6 +10,7 @@ use serde_with_macros::skip_serializing_none;
 use super::facts::{Caveat, RunArtifacts, Settled, StoredChanges};
 use super::progress::Resources;
 use super::progress::RetryNotice;
+use super::spec::WorkflowRun;
 use super::state::{RunOutcome, RunState};
 use pi_events::{ContextUse, Usage, run_usage};
 use sanitizer::text_enum;
@@ -199,6 +200,8 @@ pub struct RunRecord {
     pub call_timeout_ms: Option<u64>,
     /// The JSON Schema of the result that its call asked for.
     pub output_schema: Option<Value>,
+    /// Its place in a workflow, if it belongs to one.
+    pub workflow: Option<WorkflowRun>,
     /// The run's directory.
     pub directory: Option<PathBuf>,
     /// The child's session file.

@@ -60,6 +60,7 @@ pub(crate) use admit::{
 };
 pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
+pub(crate) use budget::charge_lost;
 pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, Used, account_of, store_of};
 pub use callbacks::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, ShownQuestion,
@@ -69,7 +70,7 @@ pub(crate) use drive::Throttle;
 pub use drive::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
 pub use facts::{Caveat, CheckReport, IsolationReport, RunArtifacts, Settled, StoredChanges};
 pub use launch::{Booted, Memory, SpareRequest};
-pub(crate) use launch::{GUARD, sweep_leftovers};
+pub(crate) use launch::{GUARD, is_idle, sweep_leftovers};
 pub use launcher::LauncherError;
 pub(crate) use launcher::{Configured, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
 pub use outcome::clean;
@@ -88,5 +89,8 @@ pub use result::{
 };
 pub(crate) use sandbox::{EnforcedSandbox, WriteScope};
 pub use sandbox::{HostCapabilities, SandboxUnavailable, ScopeError, WardenUnknown};
-pub use spec::{Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout};
+pub use spec::{
+    Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout, WorkflowRun, workflow_account,
+    workflow_key,
+};
 pub use state::{RunOutcome, RunState, TaskState};

@@ -2,12 +2,15 @@
 
 use std::fmt::{self, Display, Formatter};
 use std::ops::Deref;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use serde_with_macros::skip_serializing_none;
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::budget::Used;
@@ -16,6 +19,9 @@ use agents::config::Budget;
 
 /// The number of characters of an id.
 const ID_CHARS: usize = 8;
+
+/// The number of characters of a workflow's key: 128 bits do not collide by chance.
+const WORKFLOW_KEY_CHARS: usize = 32;
 
 /// The id of a run: the first characters of a UUID.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -135,6 +141,58 @@ pub enum Timeout {
     After(Duration),
     /// This limit, which a program sets, or which was configured when the continued run began.
     AsBefore(Duration),
+}
+
+/// The place of a run in a workflow. The request of a caller has the first fields.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkflowRun {
+    /// The id of the workflow, which is unique in its project.
+    pub id: String,
+    /// The key of the run, which is unique in the workflow.
+    pub key: String,
+    /// The directory that the workflow belongs to. In a request, the default is the directory of the call.
+    pub project: PathBuf,
+    /// The phase of the workflow in which the run has started.
+    pub phase: Option<String>,
+    /// The digest of the request: agent, task, directory, model, thinking level and schema.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub digest: String,
+    /// The account that pays for the run.
+    pub account: Option<String>,
+}
+
+impl WorkflowRun {
+    /// Returns the workflow's key in the store. A workflow of another project with the same id has another key.
+    #[must_use]
+    pub fn workflow_key(&self) -> String {
+        workflow_key(&self.project, &self.id)
+    }
+}
+
+/// Returns the key of a workflow in the store.
+#[must_use]
+pub fn workflow_key(project: &Path, id: &str) -> String {
+    let mut hash = digest_of([project.as_os_str().as_encoded_bytes(), id.as_bytes()]);
+    hash.truncate(WORKFLOW_KEY_CHARS);
+    hash
+}
+
+/// Returns the account of a workflow, whose runs share its budget.
+#[must_use]
+pub fn workflow_account(key: &str) -> String {
+    format!("workflow:{key}")
+}
+
+/// Returns the SHA-256 of several texts, in lower-case hexadecimal. No other texts have the same digest, wherever they are cut.
+pub(super) fn digest_of<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u64).to_le_bytes());
+        hash.update(text);
+    }
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// A run whose session another one continues: the task is the next prompt in it.

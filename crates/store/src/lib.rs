@@ -11,7 +11,8 @@
 //! ```text
 //! open   ─▶ Store ─┬─ queue      who may start a child, over all processes
 //!  (connect,       ├─ spending   what each session has spent
-//!   schema)        └─ runs       background runs, requests to them, deliveries of their ends
+//!   schema)        ├─ runs       background runs, requests to them, deliveries of their ends
+//!                  └─ workflows  scripts of runs, and the result of each of their runs
 //! ```
 //!
 //! | File | Content |
@@ -23,6 +24,7 @@
 //! | `queue` | the queue of runs, over all processes |
 //! | `spending` | the spending of each session on delegated work |
 //! | `runs/` | the background runs, and their pending deliveries |
+//! | `workflows` | the workflows, and the runs that have names in them |
 //! | `error` | the reasons why the store cannot be used |
 #![forbid(unsafe_code)]
 
@@ -35,6 +37,7 @@ mod runs;
 mod schema;
 mod spending;
 mod transact;
+mod workflows;
 
 pub use error::StoreError;
 pub use open::Store;
@@ -42,3 +45,4 @@ pub use open::{Attached, attach};
 pub use queue::{StoredTicket, TicketRequest, TicketState, WhenFull};
 pub use runs::{Delivery, Request, StoredDirectory, StoredRun};
 pub use transact::now_ms;
+pub use workflows::{Claim, HostProcess, NamedRun, StoredWorkflow};

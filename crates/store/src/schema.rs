@@ -69,6 +69,27 @@ const MIGRATIONS: &[&str] = &[
         directory TEXT PRIMARY KEY,
         created_ms INTEGER NOT NULL
     ) STRICT, WITHOUT ROWID;",
+    // 5: workflows, and the run with its whole result for each name in a workflow.
+    "CREATE TABLE workflow (
+        key TEXT PRIMARY KEY,
+        process TEXT,
+        is_live INTEGER NOT NULL,
+        started_ms INTEGER NOT NULL,
+        expires_ms INTEGER NOT NULL,
+        is_stopping INTEGER NOT NULL,
+        body TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX workflow_due ON workflow (expires_ms);
+    CREATE TABLE workflow_run (
+        seq INTEGER PRIMARY KEY,
+        workflow TEXT NOT NULL,
+        name TEXT NOT NULL,
+        run TEXT NOT NULL,
+        digest TEXT NOT NULL,
+        result TEXT,
+        UNIQUE (workflow, name)
+    ) STRICT;
+    CREATE INDEX workflow_run_of ON workflow_run (run);",
 ];
 
 /// The newest version that this release supports.

@@ -1,6 +1,6 @@
 //! Each session's spending on delegated work.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::error::StoreError;
 use super::open::Store;
@@ -29,14 +29,17 @@ impl Store {
             return Ok(());
         }
         let open = self.ready()?;
-        open.connection
-            .execute(
-                "INSERT INTO spending (session, cost, touched_ms) VALUES (?1, ?2, ?3)
-                 ON CONFLICT (session) DO UPDATE
-                 SET cost = cost + excluded.cost, touched_ms = excluded.touched_ms",
-                params![session, cost, now_ms()],
-            )
-            .map_err(|source| self.failed(source))?;
-        Ok(())
+        add_spending(&open.connection, session, cost).map_err(|source| self.failed(source))
     }
+}
+
+/// Adds to the spending of an account.
+pub(crate) fn add_spending(connection: &Connection, session: &str, cost: f64) -> rusqlite::Result<()> {
+    connection.execute(
+        "INSERT INTO spending (session, cost, touched_ms) VALUES (?1, ?2, ?3)
+         ON CONFLICT (session) DO UPDATE
+         SET cost = cost + excluded.cost, touched_ms = excluded.touched_ms",
+        params![session, cost, now_ms()],
+    )?;
+    Ok(())
 }

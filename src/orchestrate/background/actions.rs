@@ -415,7 +415,7 @@ fn limit_of(run: &RunRecord) -> Timeout {
 }
 
 /// The record of a run that starts again.
-fn resumed(run: &RunRecord) -> RunRecord {
+pub(super) fn resumed(run: &RunRecord) -> RunRecord {
     RunRecord {
         state: RunState::default(),
         outcome: None,

@@ -86,7 +86,10 @@ pub(super) async fn accompany<T>(
 
 /// Stores each state of a background run that another process needs to know if this one crashes.
 async fn store_changes(service: &Arc<BackgroundService>, live: &LiveRun) -> Infallible {
-    live.until_owned_by_conversation().await;
+    // A run of a workflow is stored before its child starts, so that its process may die.
+    if live.record().workflow.is_none() {
+        live.until_owned_by_conversation().await;
+    }
     let essence = |run: &RunRecord| (run.state, run.transcript.clone(), run.model.clone());
     let mut changes = live.watch();
     let mut run = live.record();

@@ -8,11 +8,12 @@ use super::conversation::delivery_ids::end_id;
 use super::deliver::queue;
 use super::live_run::{EndReason, LiveRun};
 use super::service::BackgroundService;
+use super::workflow::KeptResult;
 use crate::present::{DeliveryBody, PARTIAL};
 use crate::run::{
-    ANNOUNCE_SKIP, Announcement, BackgroundStatus, CallSettings, Cleanup, RunArtifacts, RunOutcome,
-    RunRecord, SandboxReport, SingleResult, ToolResult, blocking, changes_summary, must_be_delivered,
-    spawn_task,
+    ANNOUNCE_SKIP, Announcement, BackgroundStatus, CallSettings, Cleanup, HostContext, RunArtifacts,
+    RunOutcome, RunRecord, SandboxReport, SingleResult, ToolResult, blocking, changes_summary,
+    must_be_delivered, spawn_task,
 };
 use crate::transcript::{last_text, session_id};
 use agents::Network;
@@ -45,7 +46,9 @@ pub(super) async fn finish(service: &Arc<BackgroundService>, live: &Arc<LiveRun>
     let transcript = result.details.results.first().and_then(|single| single.session_file.clone());
     let child_session = blocking(move || session_id(Path::new(&transcript?))).await;
     let Ending { run, delivery } = Ending::of_result(live, result, child_session);
-    settle(service, run, delivery, HostedBy::This(Arc::clone(live))).await;
+    let is_kept = run.workflow.is_some() && run.outcome == Some(RunOutcome::Completed);
+    let kept = is_kept.then(|| KeptResult::of(result));
+    settle(service, run, delivery, HostedBy::This(Arc::clone(live)), kept).await;
 }
 
 /// Ends a background run whose task panics, when a local of that task is dropped. Otherwise every list would show it as
@@ -56,7 +59,7 @@ pub(super) fn finish_after_panic(service: &Arc<BackgroundService>, live: &Arc<Li
         return;
     }
     let run = live.record();
-    if !run.is_live() || run.is_foreground {
+    if !run.is_live() || (run.is_foreground && run.workflow.is_none()) {
         return;
     }
     let (service, live) = (Arc::clone(service), Arc::clone(live));
@@ -64,7 +67,7 @@ pub(super) fn finish_after_panic(service: &Arc<BackgroundService>, live: &Arc<Li
         let failed = End::without_result(RunOutcome::Failed, "internal error".to_owned());
         let end = End { triggers_turn: true, ..failed };
         let Ending { run, delivery } = Ending::new(run, end, &live.config);
-        settle(&service, run, delivery, HostedBy::This(live)).await;
+        settle(&service, run, delivery, HostedBy::This(live), None).await;
     });
 }
 
@@ -79,18 +82,7 @@ pub(super) async fn adopt_orphans(service: &Arc<BackgroundService>) {
             target: "delivery", run = %run.run_id, process, reason = "its process has ended",
             "a run is adopted as interrupted"
         );
-        let context = Arc::clone(&view.scope.context);
-        let end = blocking(move || {
-            let settings = CallSettings::read(&run.cwd, &context);
-            let sanitizer = settings.sanitizer();
-            let transcript = run.transcript.as_deref();
-            let partial = transcript.and_then(|transcript| last_text(transcript, sanitizer).ok().flatten());
-            let child_session = || session_id(transcript?);
-            let child_session_id = run.child_session_id.clone().or_else(child_session);
-            Ending::of_orphan(RunRecord { child_session_id, ..run }, partial, &settings.config())
-        });
-        let Ending { run, delivery } = end.await;
-        settle(service, run, delivery, HostedBy::Dead(process)).await;
+        adopt_orphan(service, run, process, Arc::clone(&view.scope.context)).await;
     }
     if is_any {
         // Once for all of them, so that one message has their ends.
@@ -98,14 +90,36 @@ pub(super) async fn adopt_orphans(service: &Arc<BackgroundService>) {
     }
 }
 
+/// Ends a run of a dead process, with its answer so far.
+pub(super) async fn adopt_orphan(
+    service: &Arc<BackgroundService>,
+    run: RunRecord,
+    process: String,
+    context: Arc<HostContext>,
+) {
+    let end = blocking(move || {
+        let settings = CallSettings::read(&run.cwd, &context);
+        let sanitizer = settings.sanitizer();
+        let transcript = run.transcript.as_deref();
+        let partial = transcript.and_then(|transcript| last_text(transcript, sanitizer).ok().flatten());
+        let child_session = || session_id(transcript?);
+        let child_session_id = run.child_session_id.clone().or_else(child_session);
+        Ending::of_orphan(RunRecord { child_session_id, ..run }, partial, &settings.config())
+    });
+    let Ending { run, delivery } = end.await;
+    settle(service, run, delivery, HostedBy::Dead(process), None).await;
+}
+
 /// Stores a run with its delivery, both or neither, and hands the delivery to its conversation if that is open here: the end of
 /// a run, or a question of a live one. An ended run leaves the registry only after its end is stored and, if its conversation
-/// is open here, pending there. Does nothing if another process has ended the run of a dead process before.
+/// is open here, pending there. Does nothing if another process has ended the run of a dead process before. `kept` is the whole
+/// result of a completed run of a workflow, which is stored in the same transaction.
 pub(super) async fn settle(
     service: &Arc<BackgroundService>,
     run: RunRecord,
     delivery: Option<Delivery>,
     host: HostedBy,
+    kept: Option<String>,
 ) {
     let is_silent = delivery.is_none();
     let has_ended = !run.is_live();
@@ -123,7 +137,7 @@ pub(super) async fn settle(
     let (stored, settled) = (run.clone(), live.clone());
     let write = service.blocking(move |service| {
         match &process {
-            None => service.store.put_with(&stored, delivery.as_ref(), is_claimed),
+            None => service.store.put_with(&stored, delivery.as_ref(), is_claimed, kept.as_deref()),
             Some(process) if !service.store.adopt(&stored, process, delivery.as_ref()) => return None,
             Some(_) => {}
         }

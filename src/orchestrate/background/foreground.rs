@@ -17,18 +17,23 @@ use super::registry::Registration;
 use super::service::{BackgroundService, background};
 use super::spawn::{SpawnRefusal, max_runs, refusal, too_many};
 use super::watch::watch_others;
-use crate::orchestrate::admission::Queued;
+use super::workflow::note_ended;
+use crate::orchestrate::CallOrder;
+use crate::orchestrate::admission::{Admission, Queued};
 use crate::orchestrate::background_move::MoveError;
 use crate::orchestrate::call::Call;
 use crate::run::{
-    AdmittedRun, Control, HostCallbacks, HostContext, Progress, RunRecord, RunState, ToolResult, blocking,
-    find_agents, is_allowed,
+    AdmittedRun, Control, HostCallbacks, HostContext, Progress, RunOutcome, RunRecord, RunState, ToolResult,
+    blocking, find_agents, is_allowed,
 };
 use agents::config::OnExit;
 use sanitizer::figures::millis;
 use store::now_ms;
 use supervisor::Cancel;
 
+/// The note of a run that starts again because it cannot continue.
+const STARTED_AGAIN: &str =
+    "the process of this run had ended, and its session cannot be continued; the run started again";
 /// The notice of a moved run if `background.onExit` is `store_ended`.
 const NOT_DETACHED: &str =
     "it still ends with this pi: `background.onExit` applies to runs that start in the background";
@@ -58,6 +63,39 @@ pub(crate) async fn run_listed(
     result
 }
 
+/// Works like [`run_listed`] for a run with a key in a workflow. If the run continues an earlier one and its session cannot be
+/// opened, `from_start` runs.
+pub(crate) async fn run_keyed(
+    run: &ForegroundRun,
+    queued: Queued,
+    ready: AdmittedRun,
+    from_start: Option<AdmittedRun>,
+    callbacks: &dyn HostCallbacks,
+    control: &Control,
+    show: &mut (dyn FnMut(Progress) + Send),
+) -> ToolResult {
+    let mut result = run.work(queued, ready, callbacks, show).await;
+    if let Some(mut ready) = from_start.filter(|_| could_not_start(&result)) {
+        ready.note(STARTED_AGAIN.to_owned());
+        run.live().change(|record| (record.transcript, record.directory) = (None, None));
+        let order = CallOrder::now();
+        let admission = Admission { host_id: None, group: None, order: &order };
+        let queued = admission.enter_one(&ready, &control.cancel).await;
+        result = run.work(queued, ready, callbacks, show).await;
+    }
+    note_ended(&run.service, &run.live().record());
+    if run.end(&mut result).await == ResultOwner::Conversation {
+        run.deliver(&result).await;
+    }
+    result
+}
+
+/// Returns true if a run has failed before it had a child.
+fn could_not_start(result: &ToolResult) -> bool {
+    let single = result.details.results.first();
+    single.is_some_and(|single| single.outcome == RunOutcome::Failed && single.attempts == 0)
+}
+
 impl Drop for ForegroundRun {
     fn drop(&mut self) {
         finish_after_panic(&self.service, self.live());
@@ -67,14 +105,19 @@ impl Drop for ForegroundRun {
 impl ForegroundRun {
     /// Lists a run of a call that belongs to a conversation.
     pub(crate) async fn list(ready: &AdmittedRun, call: &Call) -> Option<Arc<Self>> {
-        let record = record(ready)?;
+        let record = record_of(ready, ready.spec.context.session()?.to_owned());
+        Some(Self::list_as(record, ready, call).await)
+    }
+
+    /// Lists a run of a call under a record.
+    pub(crate) async fn list_as(record: RunRecord, ready: &AdmittedRun, call: &Call) -> Arc<Self> {
         let agent_dir = ready.spec.context.agent_dir.clone();
         let service = blocking(move || background(&agent_dir)).await;
         let live = LiveRun::of_call(record, ready.resolved.base_config().clone(), call);
         live.note_prepared(ready);
         let registration = service.registry.list(&Arc::new(live));
         service.registry.notify();
-        Some(Arc::new(Self { service, registration, context: Arc::clone(&ready.spec.context) }))
+        Arc::new(Self { service, registration, context: Arc::clone(&ready.spec.context) })
     }
 
     fn live(&self) -> &Arc<LiveRun> {
@@ -220,7 +263,7 @@ impl ForegroundRun {
     /// Stores a run that has begun and returns its id, which finds the run from now on.
     async fn store_ended(&self, result: &ToolResult) -> Option<String> {
         let live = self.live();
-        if result.details.results.first()?.session_file.is_none() {
+        if result.details.results.first()?.session_file.is_none() && live.record().workflow.is_none() {
             // A run that never began has done nothing, so no one looks for it.
             live.record().started_ms?;
         }
@@ -229,10 +272,10 @@ impl ForegroundRun {
     }
 }
 
-fn record(ready: &AdmittedRun) -> Option<RunRecord> {
-    let session = ready.spec.context.session()?.to_owned();
+/// Returns the record of a run that a call of a session is about to start.
+pub(super) fn record_of(ready: &AdmittedRun, session: String) -> RunRecord {
     let key = Uuid::new_v4().to_string();
-    Some(RunRecord {
+    RunRecord {
         session_key: RunRecord::session_key(&ready.resolved.agent.name, &key),
         key,
         run_id: ready.id().get().into(),
@@ -248,5 +291,5 @@ fn record(ready: &AdmittedRun) -> Option<RunRecord> {
         is_in_process: true,
         is_foreground: true,
         ..RunRecord::default()
-    })
+    }
 }

@@ -27,6 +27,7 @@
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `host_process`, `live_snapshot` |
 //! | To which run does a name refer? | `find` |
 //! | What can a user do with a run, and type? | `actions`, [`commands`] |
+//! | What happens to a run that has a key in a workflow? | `workflow` |
 //! | What can the model of a conversation do with its runs? | `session_tools` |
 
 mod actions;
@@ -48,6 +49,7 @@ mod service;
 mod session_tools;
 mod spawn;
 mod watch;
+mod workflow;
 
 pub use crate::run::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub use actions::{ActionError, StoppedRuns, move_to_background, resume, send, stop, stop_all};
@@ -60,11 +62,16 @@ pub use conversation::published_run::{PublishedRun, RunEvent, RunEventKind};
 pub use conversation::serve::{KnownDeliveries, open_conversation, until_settled, until_settled_or_asked};
 pub use conversation::view::{ConversationScope, ConversationView};
 pub use deliver::{close_conversation, mark_delivered};
-pub(super) use foreground::{ForegroundRun, run_listed};
+pub(super) use foreground::{ForegroundRun, run_keyed, run_listed};
 pub use host_process::host_run;
 pub(super) use live_run::ResultOwner;
 pub use service::{BackgroundService, background, close_all, ended};
 pub use session_tools::{SessionAnswer, SessionCall, continue_run, parse_call, use_session_tool};
 pub use spawn::{
     Receipt, ReceiptStatus, SpawnRefusal, SpawnRequest, Spawnable, receipts_of, spawn, spawnable,
+};
+pub(super) use workflow::{Claimed, KeyedRun, claim};
+pub use workflow::{
+    KeyedRecord, OpenWorkflow, WorkflowError, WorkflowLimits, WorkflowRecord, WorkflowRequest, WorkflowState,
+    open_workflow, remove_workflow, stop_workflow, workflows,
 };

@@ -95,7 +95,7 @@ impl ConversationCallbacks<'_> {
         };
         let conversation = async {
             let host = HostedBy::This(Arc::clone(self.live));
-            settle(self.service, run, Some(delivery), host).await;
+            settle(self.service, run, Some(delivery), host, None).await;
             match answered.await {
                 Ok(text) => Answer::Value(text),
                 Err(_) => std::future::pending().await,

@@ -72,8 +72,8 @@ impl RunStore {
     }
 
     /// Removes the files of the oldest runs while the files of all runs together exceed `quotaBytes` (0 is no limit).
-    /// The files of a run are kept until an hour after its end was delivered, or was returned to its call. Their
-    /// records are kept. Returns true if any files were removed.
+    /// The files of a run are kept until an hour after its end was delivered, or was returned to its call, and as long as the run
+    /// has a key in a workflow. Their records are kept. Returns true if any files were removed.
     pub(super) fn keep_within_quota(&self, cwd: &Path, context: &HostContext) -> bool {
         let quota = load_config(cwd, context).map_or(0, |loaded| loaded.config.quota_bytes);
         if quota == 0 {
@@ -97,7 +97,9 @@ impl RunStore {
                     session_file: session_file.as_deref(),
                 },
                 is_archived: run.is_archived,
-                is_removable: !run.is_live && run.delivered_ms.is_some_and(|delivered| delivered <= before),
+                is_removable: !run.is_live
+                    && !run.is_named
+                    && run.delivered_ms.is_some_and(|delivered| delivered <= before),
             })
             .collect();
         // Recorded before the files are removed, so that no process resumes a run without its transcript.
@@ -242,7 +244,7 @@ mod tests {
                 ..RunRecord::default()
             };
             let delivery = Delivery { id: key.to_owned(), key: key.to_owned(), ..Delivery::default() };
-            run_store.put_with(&run, Some(&delivery).filter(|_| key != "silent"), false);
+            run_store.put_with(&run, Some(&delivery).filter(|_| key != "silent"), false, None);
             if is_delivered {
                 run_store.mark_delivered(&[key.to_owned()]);
             }

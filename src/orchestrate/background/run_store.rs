@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 
 use super::live_snapshot::SnapshotDirectory;
-use crate::run::RunRecord;
+use crate::run::{RunRecord, WorkflowRun, charge_lost};
 use files::layout;
-use store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
+use store::{
+    Claim, Delivery, NamedRun, Request, Store, StoreError, StoredDirectory, StoredRun, StoredWorkflow, attach,
+};
 
 /// The maximum number of ended runs in a list. The newest count.
 const MAX_RUNS: usize = 100;
@@ -28,6 +30,9 @@ pub(super) const SEND: &str = "send";
 /// The notice that runs cannot be stored.
 const NOT_STORED: &str = "background runs are kept in memory only, and undelivered results are lost when pi \
                         exits";
+
+/// The reason why nothing is known about workflows.
+const NO_STORE: &str = "the store of runs cannot be used, as `/subagents doctor` says";
 
 /// Stores background runs. Every method blocks.
 #[derive(Debug)]
@@ -66,19 +71,25 @@ impl RunStore {
 
     /// Stores a run.
     pub(super) fn put(&self, run: &RunRecord) {
-        self.put_with(run, None, false);
+        self.put_with(run, None, false, None);
     }
 
     /// Stores a run together with a delivery, both or neither: its end, or its question. With `is_claimed`, this process delivers
-    /// it, and no other process is offered the delivery.
-    pub(super) fn put_with(&self, run: &RunRecord, delivery: Option<&Delivery>, is_claimed: bool) {
+    /// it, and no other process is offered the delivery. `result` is the whole result of a completed run of a workflow.
+    pub(super) fn put_with(
+        &self,
+        run: &RunRecord,
+        delivery: Option<&Delivery>,
+        is_claimed: bool,
+        result: Option<&str>,
+    ) {
         let write = |store: &Store| {
             let row = stored(run, store);
             // A live run with a question has a delivery, too.
             if row.is_live && delivery.is_none() {
                 store.put_run(&row)
             } else {
-                store.settle_run(&row, delivery, is_claimed)
+                store.settle_named_run(&row, delivery, is_claimed, result)
             }
         };
         let _writing = self.writing.lock();
@@ -99,8 +110,52 @@ impl RunStore {
 
     /// Stores the end of a run whose process has died. `false`: another process was first.
     pub(super) fn adopt(&self, run: &RunRecord, from: &str, delivery: Option<&Delivery>) -> bool {
-        let adopt = |store: Store| store.adopt_run(&stored(run, &store), from, delivery).unwrap_or(false);
-        self.existing().is_some_and(adopt)
+        // A run whose process has died has not charged the account of its workflow.
+        let charge = run.workflow.as_ref().and_then(|workflow| workflow.account.as_deref());
+        let charge =
+            charge.map(|account| (account, run.progress.usage.cost.total - run.spent_before.cost.total));
+        let adopt =
+            |store: Store| store.adopt_run(&stored(run, &store), from, delivery, charge).unwrap_or(false);
+        let is_adopted = self.existing().is_some_and(adopt);
+        if is_adopted && let Some((account, cost)) = charge {
+            charge_lost(account, cost);
+        }
+        is_adopted
+    }
+
+    /// Returns the run that has a key in a workflow. `Err`: the store cannot be used.
+    pub(super) fn named_run(
+        &self,
+        workflow: &str,
+        key: &str,
+    ) -> Result<Option<(RunRecord, NamedRun)>, String> {
+        let store = self.durable().ok_or_else(|| NO_STORE.to_owned())?;
+        let found = store.named_run(workflow, key).map_err(|error| error.in_full())?;
+        Ok(found.and_then(|found| Some((read(&found.run)?, found))))
+    }
+
+    /// Gives a key in a workflow to a run of this process. `false`: another process was first, or the store cannot be used.
+    pub(super) fn claim_key(
+        &self,
+        run: &RunRecord,
+        place: &WorkflowRun,
+        known: Option<&NamedRun>,
+        workflow: &StoredWorkflow,
+    ) -> Result<bool, String> {
+        let store = self.durable().ok_or_else(|| NO_STORE.to_owned())?;
+        let claim = Claim {
+            workflow: &workflow.key,
+            name: &place.key,
+            digest: &place.digest,
+            run: &stored(run, &store),
+            known,
+        };
+        store.claim_name(&claim, workflow).map_err(|error| error.in_full())
+    }
+
+    /// Returns the store of workflows, which is only on disk.
+    pub(super) fn workflows(&self) -> Result<Store, String> {
+        self.durable().ok_or_else(|| NO_STORE.to_owned())
     }
 
     /// Stores a change of an ended run. `Some(false)`: the run was resumed or archived in the meantime, and nothing has changed.
@@ -254,7 +309,7 @@ impl RunStore {
     /// Stores a delivery of this process again.
     pub(super) fn put_delivery(&self, delivery: &Delivery) {
         if let Some(run) = self.run(&delivery.key) {
-            self.put_with(&run, Some(delivery), true);
+            self.put_with(&run, Some(delivery), true, None);
         }
     }
 
@@ -364,7 +419,7 @@ impl State {
     /// Tells the user once that runs are not stored, and why.
     fn warn(&mut self, why: Option<&str>) {
         if !std::mem::replace(&mut self.was_warned, true) {
-            let why = why.unwrap_or("the store of runs cannot be used, as `/subagents doctor` says");
+            let why = why.unwrap_or(NO_STORE);
             self.notices.push(format!("{NOT_STORED}: {why}"));
         }
     }
@@ -458,8 +513,8 @@ mod tests {
         fs::create_dir_all(agent_dir.path().join("subagents/runs.db")).expect("the directory is created");
         let run_store = RunStore::new(agent_dir.path());
         run_store.put(&run("one"));
-        run_store.put_with(&ended_run("one"), Some(&delivery("one")), false);
-        run_store.put_with(&ended_run("two"), Some(&delivery("two")), true);
+        run_store.put_with(&ended_run("one"), Some(&delivery("one")), false, None);
+        run_store.put_with(&ended_run("two"), Some(&delivery("two")), true, None);
         assert_eq!(run_store.take_notices().notices.len(), 1);
         assert_eq!(
             run_store.take_notices().notices.len(),
@@ -500,7 +555,7 @@ mod tests {
         let fallback = Store::in_memory().expect("the store is opened in memory");
         fallback.put_run(&stored(&run("one"), &fallback)).expect("the run is stored");
         run_store.state.lock().fallback = Some(fallback);
-        run_store.put_with(&ended_run("one"), Some(&delivery("one")), false);
+        run_store.put_with(&ended_run("one"), Some(&delivery("one")), false, None);
         assert!(run_store.is_in_memory("one"), "the run stays in memory with its newest state");
         assert_eq!(run_store.runs(None), [ended_run("one")]);
         assert_eq!(run_store.count_live(), 0);

@@ -16,14 +16,14 @@ use super::resolve::{ResolvedRun, Unmet, resolve};
 use super::settings::CallSettings;
 use super::values::{ModelCheck, awaits_host};
 use crate::run::blocking::{blocking, unless_cancelled};
-use crate::run::budget::OverBudget;
+use crate::run::budget::{OverBudget, Used};
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
 use crate::run::launcher::{Job, RemoteWork};
 use crate::run::result::ToolResult;
 use crate::run::result::builder::{EarlierAttempts, ResultBuilder, Withheld};
 use crate::run::result::verdict::Verdict;
 use crate::run::sandbox::HostCapabilities;
-use crate::run::spec::{RunSpec, SharedRunId};
+use crate::run::spec::{Resumption, RunSpec, SharedRunId, digest_of};
 
 /// The maximum number of bytes of a task that are stored and shown.
 pub(crate) const SHOWN_TASK_BYTES: usize = 4 * 1024;
@@ -117,6 +117,33 @@ impl AdmittedRun {
                 TruncateLimits { max_bytes: limits.max_bytes.min(room), ..*limits }
             }
         };
+    }
+
+    /// Makes it the continuation of an earlier run: its child reads `prompt` in the session of that run. The result still has the
+    /// task. What the earlier run has `used` counts towards the run's budget.
+    pub(crate) fn continue_session(&mut self, resumption: Resumption, prompt: &str, used: Used) {
+        self.builder.run_id.set(&resumption.run_id);
+        let spec = Arc::make_mut(&mut self.spec);
+        prompt.clone_into(&mut spec.task);
+        spec.overrides.resumes = Some(resumption);
+        spec.overrides.used_before = used;
+    }
+
+    /// Returns the digest of the request: two runs with the same digest have the same work to do.
+    pub(crate) fn digest(&self) -> String {
+        let ResolvedRun { agent, .. } = &*self.resolved;
+        let RunSpec { cwd, overrides, .. } = &*self.spec;
+        let schema = overrides.output_schema.as_ref().map(ToString::to_string).unwrap_or_default();
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let texts = [
+            agent.name.clone(),
+            agent.content_hash.clone(),
+            self.builder.task.clone(),
+            text(&overrides.model),
+            text(&overrides.thinking),
+            schema,
+        ];
+        digest_of(texts.iter().map(String::as_bytes).chain([cwd.as_os_str().as_encoded_bytes()]))
     }
 
     /// Replaces the task.

@@ -260,6 +260,14 @@ pub(crate) fn spent_before(context: &HostContext) -> f64 {
     store.zip(context.account()).and_then(|(store, session)| store.spent(session).ok()).unwrap_or_default()
 }
 
+/// Adds the cost of a run whose process has died to an account of this process. The store has it already.
+pub(crate) fn charge_lost(account: &str, cost: f64) {
+    let known = find(&mut ACCOUNTS.lock(), account);
+    if let Some(known) = known {
+        known.charge("", nanos(cost), 0);
+    }
+}
+
 /// Adds the cost of a run. Blocks. A failure makes the session's budget inexact after a restart, but does not fail the
 /// run.
 pub(crate) fn note(context: &HostContext, cost: f64) {

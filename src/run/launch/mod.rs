@@ -31,4 +31,5 @@ pub(crate) mod spare;
 pub use boot::Booted;
 pub(crate) use files::GUARD;
 pub(crate) use leftovers::sweep_once as sweep_leftovers;
+pub(crate) use resume::is_idle;
 pub use spare::{Memory, SpareRequest};

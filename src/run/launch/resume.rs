@@ -78,6 +78,11 @@ pub(super) fn lock_directory(directory: &Path) -> Result<SessionLock, FileError>
     acquire(directory.join(layout::LOCK)).map_err(FileError::at(directory))
 }
 
+/// Returns true if no process works in the directory of a run, as far as its lock says it. Blocks.
+pub(crate) fn is_idle(directory: &Path) -> bool {
+    !matches!(try_lock(&directory.join(layout::LOCK), true), Ok(None))
+}
+
 /// Locks the directory of a run that may be dead, without waiting. `None` if the run is alive or its state is unknown.
 #[cfg(unix)]
 pub(super) fn lock_dead(directory: &Path) -> Option<SessionLock> {

@@ -142,6 +142,9 @@ pub struct SingleResult {
     pub display_items: Vec<DisplayItem>,
     /// The outcome of the run.
     pub outcome: RunOutcome,
+    /// True if this is the stored result of an earlier run with the same key in a workflow. Its usage was paid then.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub reused: bool,
     /// The number of times that the child was started.
     pub attempts: u32,
     /// Time from the start of the run to its result, in milliseconds.
@@ -250,6 +253,7 @@ impl SingleResult {
             output: None,
             display_items: Vec::new(),
             outcome,
+            reused: false,
             attempts: 0,
             duration_ms: 0,
             model: None,

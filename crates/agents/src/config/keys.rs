@@ -226,6 +226,7 @@ pub(super) const KEYS: &[Key] = {
         setting("background.key", Shortcut, r#""alt+g""#, Never),
         setting("archiveAfterMinutes", Integer { min: 0, max: 525_600 }, "60", Never),
         setting("quotaBytes", COUNT, "1073741824", Never),
+        setting("workflows.retentionDays", Integer { min: 0, max: 3_650 }, "30", Never),
         setting("snapshot.maxBytes", COUNT, "268435456", Never),
         setting("isolation.copy", ProjectPathList, "[]", Never),
         setting("isolation.setup", Text, "null", Never),

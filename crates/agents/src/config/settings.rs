@@ -123,6 +123,8 @@ pub struct Config {
     pub archive_after: Option<Duration>,
     /// The maximum size of all run directories together, in bytes; 0 is no limit.
     pub quota_bytes: u64,
+    /// The scripts of runs.
+    pub workflows: Workflows,
     /// The state of a work tree that is kept before a run changes it.
     pub snapshot: SnapshotSettings,
     /// The private trees of isolated runs.
@@ -417,6 +419,14 @@ pub struct SessionBudget {
     /// In USD.
     #[serde(with = "Limit")]
     pub max_cost: Option<f64>,
+}
+
+/// The scripts of runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Workflows {
+    /// The days for which a workflow is kept after the last activity in it; 0 is until it is removed.
+    pub retention_days: u32,
 }
 
 /// Limits of one child's process tree; `None` is no limit.

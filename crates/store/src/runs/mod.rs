@@ -8,4 +8,5 @@ mod requests;
 
 pub use deliveries::Delivery;
 pub use records::{StoredDirectory, StoredRun};
+pub(crate) use records::{put_run, select as runs_where};
 pub use requests::Request;

@@ -7,6 +7,7 @@ use rusqlite::{Transaction, params};
 use crate::error::StoreError;
 use crate::open::Store;
 use crate::transact::now_ms;
+use crate::workflows;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 /// The age up to which these are kept: delivered ends, archived runs, and ended runs that a call has waited for, which are not
@@ -25,12 +26,13 @@ const RUN: &str = "run";
 /// condition has an index.
 const OLD_ROWS: [(&str, &str, &str, i64); 3] = [
     ("delivery", "seq", "delivered_ms < ?1", RUNS_MS),
-    // A delivery that is still pending needs its run.
+    // A delivery that is still pending needs its run, and so does a workflow.
     (
         RUN,
         "seq",
         "(archived_ms < ?1 OR (is_foreground AND ended_ms < ?1)) AND NOT is_live AND NOT EXISTS (SELECT 1 FROM delivery
-         WHERE delivery.key = run.key AND delivered_ms IS NULL)",
+         WHERE delivery.key = run.key AND delivered_ms IS NULL) AND NOT EXISTS (SELECT 1 FROM workflow_run
+         WHERE workflow_run.run = run.key)",
         RUNS_MS,
     ),
     ("spending", "session", "touched_ms < ?1", SPENDING_MS),
@@ -55,7 +57,7 @@ fn forget(transaction: &Transaction<'_>, which: &str, before: [i64; 1]) -> rusql
 impl Store {
     /// Removes old rows, some hundreds of each kind at once: deliveries, archived runs and ended runs of calls after 30
     /// days, and the sums of sessions that have spent nothing for 90 days. Pending deliveries are kept, so that a clock that
-    /// jumps cannot cost a result. Returns how many rows were removed. [`Store::directories`] still has the directories of
+    /// jumps cannot cost a result. Workflows are removed at the time that they name. Returns how many rows were removed. [`Store::directories`] still has the directories of
     /// the runs.
     ///
     /// # Errors
@@ -70,14 +72,14 @@ impl Store {
                 let sql = format!("SELECT 1 FROM {table} WHERE {old}");
                 is_due |= connection.prepare(&sql)?.exists([now_ms.saturating_sub(max_age)])?;
             }
-            Ok(is_due)
+            Ok(is_due || workflows::is_due(connection, now_ms)?)
         })?;
         if !is_due {
             return Ok(0);
         }
-        self.write(|transaction, _| {
+        self.write(|transaction, own| {
             transaction.execute("UPDATE spending SET touched_ms = ?1 WHERE touched_ms IS NULL", [now_ms])?;
-            let mut removed = 0;
+            let mut removed = workflows::prune(transaction, own, now_ms, BATCH)?;
             for (table, id, old, max_age) in OLD_ROWS {
                 let which = format!("SELECT {id} FROM {table} WHERE {old} LIMIT {BATCH}");
                 let before = [now_ms.saturating_sub(max_age)];

@@ -7,6 +7,8 @@ use super::requests::forget_requests;
 use crate::error::StoreError;
 use crate::open::Store;
 use crate::presence::Presence;
+use crate::spending::add_spending;
+use crate::workflows::put_result;
 
 /// The columns of a run, in the order in which they are read.
 const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \
@@ -56,6 +58,8 @@ pub struct StoredDirectory {
     pub is_live: bool,
     /// True if its transcript was archived.
     pub is_archived: bool,
+    /// True if it has a name in a workflow, which needs its files.
+    pub is_named: bool,
     /// The time at which its end was delivered, or at which it ended if there is nothing to deliver, in milliseconds
     /// since 1970. `None`: not delivered yet.
     pub delivered_ms: Option<i64>,
@@ -84,13 +88,33 @@ impl Store {
         delivery: Option<&Delivery>,
         claims: bool,
     ) -> Result<(), StoreError> {
-        self.write(|transaction, own| settle(transaction, own, run, delivery, claims))?;
+        self.settle_named_run(run, delivery, claims, None)
+    }
+
+    /// Works like [`Self::settle_run`], and keeps the whole result of a completed run that has a name in a workflow, in the same
+    /// transaction.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be used; nothing is then written.
+    pub fn settle_named_run(
+        &self,
+        run: &StoredRun,
+        delivery: Option<&Delivery>,
+        claims: bool,
+        result: Option<&str>,
+    ) -> Result<(), StoreError> {
+        self.write(|transaction, own| {
+            settle(transaction, own, run, delivery, claims)?;
+            result.map_or(Ok(()), |result| put_result(transaction, &run.key, result))
+        })?;
         self.prune_if_due();
         Ok(())
     }
 
     /// Works like [`Self::settle_run`] for a run of another process, but only if that process has ended and the run is still live
-    /// under its id. Returns `false` otherwise, for example if another process was first; nothing has then changed.
+    /// under its id. Adds its cost to an account. Returns `false` otherwise, for example if another process was first; nothing
+    /// has then changed.
     ///
     /// # Errors
     ///
@@ -100,6 +124,7 @@ impl Store {
         run: &StoredRun,
         from: &str,
         delivery: Option<&Delivery>,
+        charge: Option<(&str, f64)>,
     ) -> Result<bool, StoreError> {
         self.write(|transaction, own| {
             let mut live =
@@ -108,6 +133,7 @@ impl Store {
                 return Ok(false);
             }
             settle(transaction, own, run, delivery, false)?;
+            charge.map_or(Ok(()), |(account, cost)| add_spending(transaction, account, cost))?;
             Ok(true)
         })
     }
@@ -247,12 +273,13 @@ impl Store {
         self.read(|connection, _| {
             let mut query = connection.prepare(
                 "SELECT run.key, run.directory, run.is_live, run.archived_ms IS NOT NULL,
-                        iif(told.is_open, NULL, coalesce(told.ms, run.ended_ms)), run.created_ms, run.seq
+                        iif(told.is_open, NULL, coalesce(told.ms, run.ended_ms)), run.created_ms, run.seq,
+                        EXISTS (SELECT 1 FROM workflow_run WHERE workflow_run.run = run.key)
                  FROM run LEFT JOIN (SELECT key, max(delivered_ms) AS ms, max(delivered_ms IS NULL) AS is_open
                                      FROM delivery GROUP BY key) AS told ON told.key = run.key
                  WHERE run.directory IS NOT NULL
                  UNION ALL
-                 SELECT NULL, directory, 0, 1, created_ms, created_ms, 0 FROM forgotten
+                 SELECT NULL, directory, 0, 1, created_ms, created_ms, 0, 0 FROM forgotten
                  ORDER BY 6, 7 LIMIT ?1",
             )?;
             let read = |row: &Row<'_>| {
@@ -262,6 +289,7 @@ impl Store {
                     is_live: row.get(2)?,
                     is_archived: row.get(3)?,
                     delivered_ms: row.get(4)?,
+                    is_named: row.get(7)?,
                 })
             };
             query.query_map([limit], read)?.collect()
@@ -297,7 +325,7 @@ fn settle(
     delivery.map_or(Ok(()), |delivery| add_delivery(transaction, delivery, claims.then_some(own.id())))
 }
 
-pub(super) fn put_run(
+pub(crate) fn put_run(
     transaction: &Transaction<'_>,
     own: &Presence,
     run: &StoredRun,
@@ -333,7 +361,7 @@ pub(super) fn put_run(
 }
 
 /// The runs that a condition selects, in its order.
-pub(super) fn select(
+pub(crate) fn select(
     connection: &Connection,
     which: &str,
     params: impl Params,

@@ -1,0 +1,481 @@
+//! Workflows whose scripts run in this process, and the list of all.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::time::sleep;
+
+use super::record::{KeyedRecord, WorkflowLimits, WorkflowRecord, WorkflowState, expiry};
+use crate::orchestrate::background::ending::adopt_orphan;
+use crate::orchestrate::background::live_run::{EndReason, LiveRun};
+use crate::orchestrate::background::service::{BackgroundService, background};
+use crate::run::{HostContext, RunRecord, blocking, load_config, spawn_task, workflow_account, workflow_key};
+use agents::config::Config;
+use files::canonical;
+use sanitizer::quoted;
+use store::{HostProcess, NamedRun, Store, StoredWorkflow, now_ms};
+use supervisor::{Cancel, CancelReason};
+
+/// The pause between two looks for a request to stop, and for tokens above the limit.
+const CHECK_INTERVAL: Duration = Duration::from_millis(500);
+/// The default limit of the runs that start in one execution of a workflow.
+const MAX_RUNS: u64 = 100;
+/// The maximum number of phases that are kept. A script that counts its phases would fill the record.
+const MAX_PHASES: usize = 256;
+
+/// The workflows that are open in this process, by agent directory and key.
+static OPEN: LazyLock<Mutex<HashMap<(PathBuf, String), Arc<OpenWorkflow>>>> = LazyLock::new(Mutex::default);
+
+/// A request to open a workflow.
+#[derive(Clone, Debug, Default)]
+pub struct WorkflowRequest {
+    /// Its id, which is unique in its project.
+    pub id: String,
+    /// A name for people.
+    pub name: Option<String>,
+    /// The file of its script.
+    pub file: Option<PathBuf>,
+    /// The id of the workflow that starts it.
+    pub parent: Option<String>,
+    /// Its limits.
+    pub limits: WorkflowLimits,
+}
+
+/// The reason why a workflow cannot be opened or changed.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkflowError {
+    /// It is open.
+    #[error("workflow {} already runs in {where_}", quoted(id))]
+    Runs {
+        /// Its id.
+        id: String,
+        /// The process that hosts it.
+        where_: String,
+    },
+    /// The store of runs fails.
+    #[error("workflow {} cannot keep its results: {problem}", quoted(id))]
+    NoStore {
+        /// Its id.
+        id: String,
+        /// The reason.
+        problem: String,
+    },
+    /// The configuration is not valid.
+    #[error("{0}")]
+    Config(String),
+}
+
+/// A workflow whose script runs in this process.
+pub struct OpenWorkflow {
+    service: Arc<BackgroundService>,
+    key: String,
+    config: Config,
+    /// Cancelled when a person stops it.
+    stop: Cancel,
+    state: Mutex<State>,
+    /// Held during each write to the store.
+    writing: Arc<tokio::sync::Mutex<()>>,
+}
+
+#[derive(Default)]
+struct State {
+    record: WorkflowRecord,
+    /// The runs that have started since it was opened.
+    started: u64,
+    /// The tokens of runs that have ended.
+    tokens: u64,
+    is_changed: bool,
+}
+
+/// Opens a workflow of a project: its script begins, or begins again after its process has ended. Runs of a dead process become
+/// interrupted first, so that their cost counts.
+///
+/// # Errors
+///
+/// If another script with this id runs, or if the store cannot be used.
+pub async fn open_workflow(
+    cwd: &Path,
+    context: &Arc<HostContext>,
+    request: WorkflowRequest,
+) -> Result<Arc<OpenWorkflow>, WorkflowError> {
+    let project = cwd.to_owned();
+    let (dir, load) = (context.agent_dir.clone(), Arc::clone(context));
+    let (service, project, loaded) = blocking(move || {
+        let loaded = load_config(&project, &load);
+        (background(&dir), canonical(&project), loaded)
+    })
+    .await;
+    let config = loaded.map_err(|refusal| WorkflowError::Config(refusal.to_string()))?.config;
+    let key = workflow_key(&project, &request.id);
+    let id = request.id.clone();
+    let failed = |problem| WorkflowError::NoStore { id: id.clone(), problem };
+    for (run, process) in orphans(&service, &key).await.map_err(failed)? {
+        adopt_orphan(&service, run, process, Arc::clone(context)).await;
+    }
+    let account = workflow_account(&key);
+    let (at, own) = (key.clone(), account.clone());
+    let read = move |service: &BackgroundService| {
+        let store = service.store.workflows()?;
+        let known = store.workflow(&at).map_err(|error| error.in_full())?;
+        let cost = store.spent(&own).unwrap_or_default();
+        Ok((known, cost))
+    };
+    let (known, cost) = service.blocking(read).await.map_err(failed)?;
+    if let Some((row, host @ (HostProcess::This | HostProcess::Other))) = &known {
+        // An entry of this process without a handle was dropped.
+        let is_open = *host == HostProcess::Other || find(&service, &key).is_some();
+        if is_open {
+            return Err(WorkflowError::Runs { id, where_: where_of(*host, &read_record(row)) });
+        }
+    }
+    let before = known.as_ref().map(|(row, _)| read_record(row)).unwrap_or_default();
+    let now = now_ms();
+    let WorkflowRequest { id, name, file, parent, mut limits } = request;
+    limits.max_runs.get_or_insert(MAX_RUNS);
+    let record = WorkflowRecord {
+        id,
+        name,
+        project,
+        file,
+        parent,
+        state: WorkflowState::Running,
+        started_ms: if before.started_ms > 0 { before.started_ms } else { now },
+        starts: before.starts + 1,
+        limits,
+        account,
+        cost,
+        tokens: before.tokens,
+        host_pid: Some(std::process::id()),
+        ..WorkflowRecord::default()
+    };
+    let state = State { tokens: record.tokens, record, ..State::default() };
+    let opened = Arc::new(OpenWorkflow {
+        service,
+        key: key.clone(),
+        config,
+        stop: Cancel::new(),
+        state: Mutex::new(state),
+        writing: Arc::default(),
+    });
+    if !opened.save().await.map_err(failed)? {
+        let id = opened.state.lock().record.id.clone();
+        return Err(WorkflowError::Runs { id, where_: "another process".to_owned() });
+    }
+    OPEN.lock().insert(place(&opened.service, &key), Arc::clone(&opened));
+    spawn_task(watch(Arc::clone(&opened)));
+    Ok(opened)
+}
+
+impl OpenWorkflow {
+    /// Its key in the store.
+    #[must_use]
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The account of its runs.
+    #[must_use]
+    pub fn account(&self) -> String {
+        workflow_account(&self.key)
+    }
+
+    /// The token that is cancelled when a person stops it.
+    #[must_use]
+    pub fn stopped(&self) -> &Cancel {
+        &self.stop
+    }
+
+    /// Enters a phase. Runs that start from now on belong to it.
+    pub fn enter_phase(&self, name: &str) {
+        let mut state = self.state.lock();
+        let State { record, is_changed, .. } = &mut *state;
+        if record.phases.len() < MAX_PHASES && record.phases.iter().all(|known| known != name) {
+            record.phases.push(name.to_owned());
+        }
+        record.phase = Some(name.to_owned());
+        *is_changed = true;
+    }
+
+    /// Ends it. Its results are kept.
+    ///
+    /// # Errors
+    ///
+    /// If its end cannot be stored. It then counts as interrupted once its process has ended.
+    pub async fn finish(&self, end: WorkflowState, error: Option<String>) -> Result<(), WorkflowError> {
+        self.close();
+        let id = {
+            let mut state = self.state.lock();
+            let record = &mut state.record;
+            record.state = end;
+            record.error = error;
+            record.ended_ms = Some(now_ms());
+            record.phase = None;
+            record.id.clone()
+        };
+        self.save().await.map(drop).map_err(|problem| WorkflowError::NoStore { id, problem })
+    }
+
+    /// Ends all of its runs, and starts no further ones.
+    pub fn stop(&self) {
+        self.stop.cancel(CancelReason::Caller(None));
+        for live in self.live_runs() {
+            live.end(EndReason::Stopped);
+        }
+    }
+
+    /// Removes it from the open workflows of this process, without an end.
+    pub fn close(&self) {
+        OPEN.lock().remove(&place(&self.service, &self.key));
+    }
+
+    /// The phase that it is in.
+    pub(super) fn phase(&self) -> Option<String> {
+        self.state.lock().record.phase.clone()
+    }
+
+    /// Counts a run that is about to start, or returns the reason why it may not.
+    pub(super) fn admit(&self) -> Result<(), CancelReason> {
+        if let Some(reason) = self.stop.reason() {
+            return Err(reason);
+        }
+        let used = self.tokens();
+        let mut state = self.state.lock();
+        let WorkflowLimits { max_runs, max_tokens, .. } = state.record.limits;
+        if let Some(max) = max_runs.filter(|max| state.started >= *max) {
+            return Err(CancelReason::Bound(format!(
+                "the workflow has started {max} runs, its `maxRuns`. Reused results do not count"
+            )));
+        }
+        if let Some(max) = max_tokens.filter(|max| used >= *max) {
+            return Err(CancelReason::Bound(too_many_tokens(used, max)));
+        }
+        state.started += 1;
+        Ok(())
+    }
+
+    /// Counts the tokens of a run that has ended.
+    fn note_ended(&self, tokens: u64) {
+        let mut state = self.state.lock();
+        state.tokens = state.tokens.saturating_add(tokens);
+        state.is_changed = true;
+    }
+
+    /// The tokens of all runs so far.
+    fn tokens(&self) -> u64 {
+        let live = self.live_runs().iter().map(|live| tokens_of(&live.record())).sum::<u64>();
+        self.state.lock().tokens.saturating_add(live)
+    }
+
+    fn live_runs(&self) -> Vec<Arc<LiveRun>> {
+        let mut runs = self.service.registry.all(None);
+        runs.retain(|live| {
+            let run = live.record();
+            run.is_live() && run.workflow.is_some_and(|place| place.workflow_key() == self.key)
+        });
+        runs
+    }
+
+    /// Stores its record. `false`: another process hosts it.
+    async fn save(&self) -> Result<bool, String> {
+        let writing = Arc::clone(&self.writing).lock_owned().await;
+        let record = {
+            let mut state = self.state.lock();
+            state.is_changed = false;
+            state.record.tokens = state.tokens;
+            state.record.clone()
+        };
+        let row = StoredWorkflow {
+            key: self.key.clone(),
+            process: None,
+            is_live: record.state == WorkflowState::Running,
+            started_ms: record.started_ms,
+            expires_ms: expiry(now_ms(), &self.config),
+            is_stopping: false,
+            body: record.to_json(),
+        };
+        let store = move |service: &BackgroundService| {
+            let stored = service.store.workflows()?.put_workflow(&row).map_err(|error| error.in_full());
+            drop(writing);
+            stored
+        };
+        self.service.blocking(store).await
+    }
+}
+
+/// Counts the tokens of a run that has ended for its workflow, if that is open here.
+pub(in crate::orchestrate::background) fn note_ended(service: &BackgroundService, run: &RunRecord) {
+    let Some(place) = &run.workflow else { return };
+    if let Some(open) = find(service, &place.workflow_key()) {
+        open.note_ended(tokens_of(run));
+    }
+}
+
+/// Finds a workflow that is open in this process.
+pub(super) fn find(service: &BackgroundService, key: &str) -> Option<Arc<OpenWorkflow>> {
+    OPEN.lock().get(&place(service, key)).cloned()
+}
+
+/// Returns the workflows of a project, or all, the newest first.
+///
+/// # Errors
+///
+/// If the store cannot be used.
+pub async fn workflows(
+    cwd: &Path,
+    context: &HostContext,
+    is_all: bool,
+) -> Result<Vec<WorkflowRecord>, String> {
+    let (cwd, agent_dir) = (cwd.to_owned(), context.agent_dir.clone());
+    blocking(move || {
+        let service = background(&agent_dir);
+        let project = canonical(&cwd);
+        let store = service.store.workflows()?;
+        let rows = store.workflows().map_err(|error| error.in_full())?;
+        let mut found = Vec::new();
+        for (row, host) in rows {
+            let record = read_record(&row);
+            if is_all || record.project == project {
+                found.push(whole(&service, &store, &row.key, record, host)?);
+            }
+        }
+        Ok(found)
+    })
+    .await
+}
+
+/// Asks the process that hosts a workflow to end it. `false`: no process does.
+///
+/// # Errors
+///
+/// If the store cannot be used.
+pub async fn stop_workflow(cwd: &Path, context: &HostContext, id: &str) -> Result<bool, String> {
+    let (service, key) = named(cwd, context, id).await;
+    if let Some(open) = find(&service, &key) {
+        open.stop();
+        return Ok(true);
+    }
+    let stop = move |service: &BackgroundService| {
+        let store = service.store.workflows()?;
+        let host = store.workflow(&key).map_err(|error| error.in_full())?.map(|(_, host)| host);
+        if host != Some(HostProcess::Other) {
+            return Ok(false);
+        }
+        store.stop_workflow(&key).map_err(|error| error.in_full())
+    };
+    service.blocking(stop).await
+}
+
+/// Removes a workflow and its results, unless a process hosts it. Its runs stay until they are old. `false`: it is hosted, or
+/// not known.
+///
+/// # Errors
+///
+/// If the store cannot be used.
+pub async fn remove_workflow(cwd: &Path, context: &HostContext, id: &str) -> Result<bool, String> {
+    let (service, key) = named(cwd, context, id).await;
+    let remove = move |service: &BackgroundService| {
+        service.store.workflows()?.remove_workflow(&key).map_err(|error| error.in_full())
+    };
+    service.blocking(remove).await
+}
+
+async fn named(cwd: &Path, context: &HostContext, id: &str) -> (Arc<BackgroundService>, String) {
+    let (cwd, agent_dir, id) = (cwd.to_owned(), context.agent_dir.clone(), id.to_owned());
+    blocking(move || (background(&agent_dir), workflow_key(&canonical(&cwd), &id))).await
+}
+
+/// Returns a workflow with its runs, and with the newest facts about those of this process.
+fn whole(
+    service: &BackgroundService,
+    store: &Store,
+    key: &str,
+    record: WorkflowRecord,
+    host: HostProcess,
+) -> Result<WorkflowRecord, String> {
+    let runs = store.named_runs(key).map_err(|error| error.in_full())?;
+    let entries = runs.into_iter().filter_map(|(name, NamedRun { run, host, .. })| {
+        let live = service.registry.get(&run.key).map(|live| live.record());
+        let run = live.or_else(|| RunRecord::from_json(&run.body).ok())?;
+        Some(KeyedRecord::of(name, &run, host == HostProcess::Dead))
+    });
+    let entries = entries.collect();
+    let open = find(service, key);
+    // A handle that was dropped leaves its row.
+    let host = if host == HostProcess::This && open.is_none() { HostProcess::None } else { host };
+    let spent = store.spent(&record.account).unwrap_or_default();
+    let record = open.map_or(record, |open| open.state.lock().record.clone());
+    Ok(WorkflowRecord { cost: spent, ..record }.with_runs(host, entries))
+}
+
+/// Returns the runs of a workflow whose processes have died.
+async fn orphans(service: &Arc<BackgroundService>, key: &str) -> Result<Vec<(RunRecord, String)>, String> {
+    let key = key.to_owned();
+    let read = move |service: &BackgroundService| {
+        let runs = service.store.workflows()?.named_runs(&key).map_err(|error| error.in_full())?;
+        let dead = runs.into_iter().filter(|(_, named)| named.host == HostProcess::Dead);
+        let orphans = dead.filter_map(|(_, NamedRun { run, .. })| {
+            let process = run.process.clone()?;
+            Some((RunRecord::from_json(&run.body).ok()?, process))
+        });
+        Ok(orphans.collect())
+    };
+    service.blocking(read).await
+}
+
+/// Carries out requests to stop, ends the runs once they have used too many tokens, and stores what has changed.
+async fn watch(workflow: Arc<OpenWorkflow>) {
+    while find(&workflow.service, &workflow.key).is_some_and(|open| Arc::ptr_eq(&open, &workflow)) {
+        sleep(CHECK_INTERVAL).await;
+        let key = workflow.key.clone();
+        let read = move |service: &BackgroundService| {
+            let found = service.store.workflows().ok()?.workflow(&key).ok()??;
+            Some(found.0.is_stopping)
+        };
+        if workflow.service.blocking(read).await == Some(true) {
+            workflow.stop();
+        }
+        let max_tokens = workflow.state.lock().record.limits.max_tokens;
+        if let Some(max) = max_tokens {
+            let used = workflow.tokens();
+            if used >= max {
+                for live in workflow.live_runs() {
+                    live.control.cancel.cancel(CancelReason::Bound(too_many_tokens(used, max)));
+                }
+            }
+        }
+        let is_changed = workflow.state.lock().is_changed;
+        if is_changed && find(&workflow.service, &workflow.key).is_some() {
+            // The next change tries again.
+            let _ = workflow.save().await;
+        }
+    }
+}
+
+fn too_many_tokens(used: u64, max: u64) -> String {
+    format!("`budget.maxTokens` of the workflow reached: {used} of {max} tokens")
+}
+
+/// The tokens of the part of a run that this process has worked on.
+fn tokens_of(run: &RunRecord) -> u64 {
+    run.progress.usage.tokens().saturating_sub(run.spent_before.tokens())
+}
+
+fn place(service: &BackgroundService, key: &str) -> (PathBuf, String) {
+    (service.store.agent_dir.clone(), key.to_owned())
+}
+
+fn where_of(host: HostProcess, record: &WorkflowRecord) -> String {
+    match (host, record.host_pid) {
+        (HostProcess::This, _) => "this process".to_owned(),
+        (_, Some(pid)) => format!("process {pid}"),
+        _ => "another process".to_owned(),
+    }
+}
+
+fn read_record(row: &StoredWorkflow) -> WorkflowRecord {
+    // A newer release may have written what this one cannot read.
+    serde_json::from_str(&row.body).unwrap_or_default()
+}

@@ -1,0 +1,185 @@
+//! A workflow as it is stored, and as readers see it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use serde_with_macros::skip_serializing_none;
+
+use crate::run::{RunOutcome, RunRecord, WorkflowRun};
+use agents::config::Config;
+use sanitizer::text_enum;
+use store::HostProcess;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+text_enum! {
+    /// The state of a workflow.
+    #[derive(Default)]
+    pub enum WorkflowState {
+        /// Its script runs.
+        #[default]
+        Running = "running",
+        /// Its script has returned a value.
+        Completed = "completed",
+        /// Its script has thrown an error.
+        Failed = "failed",
+        /// A person or its signal has stopped it.
+        Stopped = "stopped",
+        /// Its process ended before its script had.
+        Interrupted = "interrupted",
+    }
+}
+
+/// The limits of a workflow.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkflowLimits {
+    /// The most that all its runs together may cost, in USD.
+    pub max_cost: Option<f64>,
+    /// The most tokens of all its runs together.
+    pub max_tokens: Option<u64>,
+    /// The most runs that may start in one execution. Reused results do not count.
+    pub max_runs: Option<u64>,
+}
+
+/// A workflow. Times are milliseconds since 1970 in UTC.
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct WorkflowRecord {
+    /// Its id, which is unique in its project.
+    pub id: String,
+    /// Its name for people.
+    pub name: Option<String>,
+    /// The directory that it belongs to.
+    pub project: PathBuf,
+    /// The file of its script.
+    pub file: Option<PathBuf>,
+    /// The id of the workflow that has started it.
+    pub parent: Option<String>,
+    /// Its state.
+    pub state: WorkflowState,
+    /// The error of its script.
+    pub error: Option<String>,
+    /// The time of its first start.
+    pub started_ms: i64,
+    /// The time of its last end.
+    pub ended_ms: Option<i64>,
+    /// The number of times that it was started.
+    pub starts: u32,
+    /// The phases that it has entered, each once, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<String>,
+    /// The phase that it is in.
+    pub phase: Option<String>,
+    /// Its limits.
+    pub limits: WorkflowLimits,
+    /// The account of its runs.
+    pub account: String,
+    /// Spent by its runs, in USD.
+    pub cost: f64,
+    /// Tokens of its runs.
+    pub tokens: u64,
+    /// The process id of its host.
+    pub host_pid: Option<u32>,
+    /// The current run of each of its keys, the key used first comes first.
+    #[serde(skip_deserializing)]
+    pub runs: Vec<KeyedRecord>,
+}
+
+/// A run of a workflow.
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyedRecord {
+    /// Its key in the workflow.
+    pub key: String,
+    /// The id of the run.
+    pub run_id: String,
+    /// The key of the run in the list of runs.
+    pub run_key: String,
+    /// The phase in which it has started.
+    pub phase: Option<String>,
+    /// The agent.
+    pub agent: String,
+    /// The task, at most its first 4 KiB.
+    pub task: String,
+    /// `queued`, `starting`, `running`, `retrying` or `awaiting_quota`; `ended` after the end.
+    pub state: &'static str,
+    /// The outcome. Absent while the run is live.
+    pub outcome: Option<RunOutcome>,
+    /// The error message.
+    pub error: Option<String>,
+    /// Spent by the run, in USD.
+    pub cost: f64,
+    /// Tokens of the run.
+    pub tokens: u64,
+    /// The time at which it got its slot.
+    pub started_ms: Option<i64>,
+    /// The time of its end.
+    pub ended_ms: Option<i64>,
+}
+
+impl KeyedRecord {
+    /// The entry of a run. `is_dead`: its process has ended.
+    pub(super) fn of(key: String, run: &RunRecord, is_dead: bool) -> Self {
+        Self {
+            key,
+            run_id: run.run_id.clone(),
+            run_key: run.key.clone(),
+            phase: run.workflow.as_ref().and_then(|workflow| workflow.phase.clone()),
+            agent: run.agent.clone(),
+            task: run.task.clone(),
+            state: if is_dead { RunRecord::ENDED } else { run.state() },
+            outcome: if is_dead { Some(RunOutcome::Interrupted) } else { run.outcome },
+            error: run.error.clone(),
+            cost: run.progress.usage.cost.total,
+            tokens: run.progress.usage.tokens(),
+            started_ms: run.started_ms,
+            ended_ms: run.ended_ms,
+        }
+    }
+}
+
+impl WorkflowRecord {
+    /// The workflow of a run that belongs to no script: it has completed as soon as its runs have.
+    pub(super) fn of_runs(place: &WorkflowRun, started_ms: i64) -> Self {
+        Self {
+            id: place.id.clone(),
+            project: place.project.clone(),
+            state: WorkflowState::Completed,
+            started_ms,
+            account: place.account.clone().unwrap_or_default(),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the text that the store keeps.
+    pub(super) fn to_json(&self) -> String {
+        let kept = Self { runs: Vec::new(), ..self.clone() };
+        serde_json::to_string(&kept).expect("a workflow has texts for keys")
+    }
+
+    /// Adds its runs, and what follows from them and from its host.
+    pub(super) fn with_runs(mut self, host: HostProcess, runs: Vec<KeyedRecord>) -> Self {
+        let is_live = runs.iter().any(|run| run.outcome.is_none());
+        self.state = match (self.state, host) {
+            (WorkflowState::Running, HostProcess::None | HostProcess::Dead) => WorkflowState::Interrupted,
+            (WorkflowState::Completed, HostProcess::None) if is_live => WorkflowState::Running,
+            (state, _) => state,
+        };
+        self.cost = self.cost.max(runs.iter().map(|run| run.cost).sum());
+        self.tokens = runs.iter().map(|run| run.tokens).sum();
+        self.runs = runs;
+        self
+    }
+}
+
+/// Returns the time at which a workflow is removed unless something happens in it before that.
+pub(super) fn expiry(now_ms: i64, config: &Config) -> i64 {
+    match config.workflows.retention_days {
+        0 => i64::MAX,
+        days => now_ms.saturating_add(i64::from(days).saturating_mul(DAY_MS)),
+    }
+}
