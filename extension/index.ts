@@ -11,10 +11,16 @@ import { type Deliveries, openDeliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
 import { redrawEnded, registerAnnouncementRenderer, stopClocks } from "./cards/cards.ts";
 import childGuard from "./child-guard.cjs";
-import { registerBackgroundKey, registerCommands, registerRestarts, reportWorkflows } from "./commands/commands.ts";
+import {
+	continueWorkflows,
+	registerBackgroundKey,
+	registerCommands,
+	registerRestarts,
+	reportWorkflows,
+} from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
 import { findHostExtensions } from "./host/extensions.ts";
-import { messageOf, Notices, printAtExit, runGuarded } from "./host/guard.ts";
+import { messageOf, Notices, printAtExit, reportFailure, runGuarded } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
 import { findTakenNames, isTaken } from "./host/names.ts";
 import { loadAddon } from "./host/native.ts";
@@ -177,6 +183,8 @@ function start(pi: ExtensionAPI): void {
 		notifyTakenNames(context);
 		openBackground(context);
 		reportWorkflows(pi, context, background);
+		// Without a user, pi exits after its answer.
+		if (context.hasUI) reportFailure("continuing workflows", continueWorkflows(pi, context, background));
 		if (isTerminal) hideWidget = showWidget(context, background);
 	});
 

@@ -10,8 +10,8 @@ use pi_events::{ContextUse, Cost, DisplayItem, Usage};
 use pi_subagent_native::doctor::{Check, Status};
 use pi_subagent_native::orchestrate::background::commands::Completion;
 use pi_subagent_native::orchestrate::background::{
-    Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, Joining, LiveSnapshot,
-    KeyedRecord, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step, WorkflowLimits,
+    Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, Joining, KeyedRecord,
+    LiveSnapshot, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step, WorkflowLimits,
     WorkflowRecord, WorkflowState,
 };
 use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
@@ -54,7 +54,7 @@ const INPUTS: [&str; 18] = [
 ];
 
 /// The interfaces of values that `src/node` puts together: no value of the core is the whole of one.
-const OF_THE_EDGE: [&str; 25] = [
+const OF_THE_EDGE: [&str; 26] = [
     "AgentCatalog",
     "AllowedScript",
     "ByteRange",
@@ -64,6 +64,7 @@ const OF_THE_EDGE: [&str; 25] = [
     "ConfirmRequest",
     "DoctorReport",
     "ExactReport",
+    "InterruptedWorkflow",
     "LoadedConfig",
     "ModelRequest",
     "PreparedArguments",

@@ -78,6 +78,10 @@ export class BackgroundDouble implements BackgroundSession {
 		throw new Error("no test calls it");
 	}
 
+	async interruptedWorkflows(): ReturnType<BackgroundSession["interruptedWorkflows"]> {
+		return [];
+	}
+
 	workflowEnded(): ReturnType<BackgroundSession["workflowEnded"]> {
 		throw new Error("no test calls it");
 	}

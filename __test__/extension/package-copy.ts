@@ -177,6 +177,10 @@ export class ViewDouble implements BackgroundSession {
 		throw new Error("no test calls it");
 	}
 
+	async interruptedWorkflows(): ReturnType<BackgroundSession["interruptedWorkflows"]> {
+		return [];
+	}
+
 	workflowEnded(): ReturnType<BackgroundSession["workflowEnded"]> {
 		throw new Error("no test calls it");
 	}

@@ -8,13 +8,13 @@ import type { KeyId } from "@earendil-works/pi-tui";
 import type { CommandReport, DeliveryMessage } from "../../native.js";
 import type { Background } from "../background/registry.ts";
 import { hostCallbacks } from "../host/callbacks.ts";
-import { messageOf } from "../host/guard.ts";
+import { messageOf, reportFailure } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { placeOptions } from "../host/options.ts";
 import { openPanel } from "../panel/panel.ts";
 import type { Questions } from "../questions/questions.ts";
 import { SHORTCUT } from "../questions/terminal.ts";
-import { onWorkflowEnd, startWorkflow, stopWorkflows } from "../workflows/workflows.ts";
+import { isRunning, onWorkflowEnd, startWorkflow, stopWorkflows } from "../workflows/workflows.ts";
 import { deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";
 
 /** The session state that the commands use. */
@@ -68,7 +68,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const isBusy = !context.isIdle();
 			// Stop the runs before the turn ends: it ends the waiting calls too, and the report counts their runs.
 			const report = background.session?.stopAll(isBusy);
-			stopWorkflows();
+			reportFailure("stopping workflows", stopWorkflows(loadAddon().native));
 			if (isBusy) context.abort();
 			deliver(pi, context, (await report) ?? notOpen());
 		},
@@ -86,8 +86,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 async function stopNamed(line: string): Promise<boolean> {
 	const [, name] = /^stop\s+(\S+)$/.exec(line) ?? [];
 	if (name === undefined) return false;
-	const { count, ended } = stopWorkflows(name === "all" ? undefined : name);
-	await ended;
+	const count = await stopWorkflows(loadAddon().native, name === "all" ? undefined : name);
 	return count > 0 && name !== "all";
 }
 
@@ -97,6 +96,26 @@ export function reportWorkflows(pi: ExtensionAPI, context: ExtensionContext, bac
 		const report = await background.session?.workflowEnded(end);
 		if (report) deliver(pi, context, report);
 	});
+}
+
+/**
+ * Continues the workflows of the project that ended with an earlier pi, if the user has allowed the present text of their
+ * scripts. Names the others, with the command that continues them.
+ */
+export async function continueWorkflows(
+	pi: ExtensionAPI,
+	context: ExtensionContext,
+	background: Background,
+): Promise<void> {
+	const found = (await background.session?.interruptedWorkflows()) ?? [];
+	for (const { id, file, script } of found) {
+		if (script && isRunning(script.path)) continue;
+		if (script) void startWorkflow(script, placeOptions(pi, context));
+		const text = script
+			? `continues the workflow ${id}, which ended with an earlier pi. \`/subagents stop ${id}\` ends it`
+			: `the workflow ${id} ended with an earlier pi, and ${file} has changed since. \`/subagents workflow ${file}\` continues it`;
+		deliver(pi, context, messageReport(script ? "ok" : "info", text));
+	}
 }
 
 /** Registers the key that moves waiting calls to the background, like `/subagents background`. */

@@ -32,7 +32,8 @@ export async function scriptOutput(result: ToolResult): Promise<ToolOutput> {
 		report: isBackground ? text : await reportOf(run),
 		data: await dataOf(run),
 		runId: run.runId ?? result.details.runId ?? "",
-		cost: run.usage.cost,
+		// The usage of a stored result is that of the run that was paid before.
+		cost: run.reused ? 0 : run.usage.cost,
 	});
 	return { ...result, structuredContent };
 }

@@ -163,16 +163,22 @@ function started(mode: Mode, { native, params, update, host, ...call }: Call): R
 /** Carries out a call of a script. The call has no card: the widget shows its run, and questions appear above the editor. */
 async function runForScript({ withoutCard }: Background, call: Call): Promise<ToolOutput> {
 	const { native, params, id, place, update, host, signal, context } = call;
-	const { agent, task, model: childModel, schema: outputSchema } = params as ScriptParams;
+	const { agent, task, key, model: childModel, schema: outputSchema } = params as ScriptParams;
 	const aborted = signal?.aborted ?? false;
-	const options = defined<RunOptions>({ ...place, agent, task, childModel, outputSchema, callId: id, aborted });
+	const session = context.sessionManager.getSessionId();
+	// A model writes its script anew each time, so the session is the workflow, and not the text of the script.
+	const workflow = key === undefined ? undefined : { id: `codemode ${session}`, key };
+	const own = { agent, task, childModel, outputSchema, workflow };
+	const options = defined<RunOptions>({ ...place, ...own, callId: id, aborted });
 	const handle = native.startRun(options, update, host);
 	withoutCard.add(handle.runId);
-	const session = context.sessionManager.getSessionId();
 	return await scriptOutput(await withAbort(signal, handle, settled(handle, session)));
 }
 
-type ScriptParams = Pick<TaskOptions, "agent" | "task" | "model"> & { schema?: Record<string, unknown> };
+interface ScriptParams extends Pick<TaskOptions, "agent" | "task" | "model"> {
+	key?: string;
+	schema?: Record<string, unknown>;
+}
 
 async function useSessionTool(name: string, { session }: Background, call: Call): Promise<ToolOutput> {
 	if (!session) return failure("the runs of this session are not available");

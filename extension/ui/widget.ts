@@ -28,7 +28,8 @@ export interface Shown {
 }
 
 export function shownOf({ runs, unread, withoutCard }: Pick<Background, "runs" | "unread" | "withoutCard">): Shown {
-	const hasCard = ({ isForeground, runId }: RunRecord) => isForeground && !withoutCard.has(runId);
+	const hasCard = ({ isForeground, runId, workflow }: RunRecord) =>
+		isForeground && workflow === undefined && !withoutCard.has(runId);
 	return { live: runs.filter((run) => isLive(run) && !hasCard(run) && run.pendingQuestion === undefined), unread };
 }
 

@@ -6,17 +6,23 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { AllowedScript, WorkflowEnd } from "../../native.js";
+import type { AllowedScript, SurfaceOptions, WorkflowEnd, WorkflowRecord } from "../../native.js";
 import { packageFolder } from "../host/build.ts";
-import { runGuarded } from "../host/guard.ts";
+import { guardedTimeout, runGuarded } from "../host/guard.ts";
+import type { Native } from "../host/native.ts";
 import { defined } from "../host/stored.ts";
 
 /** The maximum length of the kept output, in characters: the newest part. */
 const MAX_OUTPUT = 64 * 1024;
 
+/** The time that a stopped script has for its own end. */
+const STOP_MS = 5_000;
+
 /** The process of a script. */
 interface Workflow {
 	readonly name: string;
+	readonly path: string;
+	readonly place: SurfaceOptions;
 	readonly child: ChildProcess;
 	readonly ended: Promise<void>;
 	wasStopped: boolean;
@@ -33,7 +39,7 @@ export function onWorkflowEnd(listener: typeof report): void {
 }
 
 /** Starts a script that the user has allowed. `place` has the options of the session. Resolves when the process has ended. */
-export function startWorkflow({ path, sha256 }: AllowedScript, place: { cwd: string }): Promise<void> {
+export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOptions): Promise<void> {
 	const host = new URL("extension/workflows/host.mjs", packageFolder);
 	const args = ["--import", host.href, path];
 	// Options for Node are meant for pi: an inspector would stop the script before it begins.
@@ -48,9 +54,11 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: { cwd: str
 	child.stderr.setEncoding("utf8").on("data", keep("errors"));
 	// A process that has ended already says so by its exit code.
 	child.stdin.on("error", () => undefined);
-	child.stdin.write(`${JSON.stringify({ script: pathToFileURL(path).href, sha256, place })}\n`);
+	child.stdin.write(
+		`${JSON.stringify({ script: pathToFileURL(path).href, sha256, place: { ...place, file: path } })}\n`,
+	);
 	const { promise: ended, resolve } = Promise.withResolvers<void>();
-	const workflow: Workflow = { name: basename(path), child, ended, wasStopped: false };
+	const workflow: Workflow = { name: basename(path), path, place, child, ended, wasStopped: false };
 	live.add(workflow);
 	const end = async (exitCode: number | null, problem = "") => {
 		if (!live.delete(workflow)) return;
@@ -67,14 +75,37 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: { cwd: str
 	return ended;
 }
 
-/** Ends the workflows with this name, or all of them. Returns how many, and a promise of their end. */
-export function stopWorkflows(name?: string): { count: number; ended: Promise<unknown> } {
-	const meant = [...live].filter((workflow) => name === undefined || workflow.name === name);
-	for (const workflow of meant) {
-		workflow.wasStopped = true;
-		workflow.child.kill();
-	}
-	return { count: meant.length, ended: Promise.all(meant.map(({ ended }) => ended)) };
+/** Returns true if a process runs this script. */
+export const isRunning = (path: string): boolean => [...live].some((workflow) => workflow.path === path);
+
+/**
+ * Ends the scripts with this name, or those of the workflow with this id, or all of them. Resolves with their number when they
+ * have ended.
+ */
+export async function stopWorkflows(native: Native | undefined, name?: string): Promise<number> {
+	const [any] = live;
+	if (!any) return 0;
+	const listed = (await native?.listWorkflows(any.place, true).catch(() => undefined)) ?? [];
+	const running = listed.filter(({ state }) => state === "running");
+	const meant = [...live].filter(({ name: file, child }) => {
+		const own = running.filter(({ hostPid }) => hostPid === child.pid);
+		return name === undefined || name === file || own.some(({ id }) => id === name);
+	});
+	await Promise.all(meant.map((workflow) => stop(native, workflow, running)));
+	return meant.length;
+}
+
+/** A workflow that counts as stopped does not continue after a restart, so the script is told before its process ends. */
+async function stop(native: Native | undefined, workflow: Workflow, running: readonly WorkflowRecord[]): Promise<void> {
+	const { child, ended, place } = workflow;
+	workflow.wasStopped = true;
+	const own = running.filter(({ hostPid }) => hostPid === child.pid);
+	await Promise.allSettled(own.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
+	const kill = () => child.kill();
+	if (own.length === 0) kill();
+	const timer = guardedTimeout("ending a workflow", kill, STOP_MS);
+	await ended;
+	clearTimeout(timer);
 }
 
 /** Ends all workflows, because pi ends. The next pi continues them. */

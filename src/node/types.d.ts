@@ -900,6 +900,16 @@ export interface AllowedScript {
   sha256: string
 }
 
+/** A workflow whose process ended before its script. */
+export interface InterruptedWorkflow {
+  /** Its id. */
+  id: string
+  /** The path of its script, relative to the project if it is in there. */
+  file: string
+  /** The script, if the user has allowed its present text. */
+  script?: AllowedScript
+}
+
 /** One line of a report. */
 export interface ReportLine {
   /** The mark before it; absent: none. */

@@ -51,7 +51,7 @@ mod state;
 pub use admit::{
     AdmittedRun, AgentInfo, AgentValues, AllowedScript, CallSettings, CannotRun, Described, Extensions,
     InvalidConfig, Listed, Listing, Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach,
-    allow_script, describe, find_agents, is_script, is_script_allowed, list_agents, load_config, look_up,
+    allow_script, allowed_script, describe, find_agents, is_script, list_agents, load_config, look_up,
     prepare, prepare_with, start_log, without_advice,
 };
 pub(crate) use admit::{

@@ -350,13 +350,14 @@ fn script_tool() -> ToolSurface {
                 "report": { "type": "string" },
                 "data": { "description": "The submitted value; only with `schema`" },
                 "runId": { "type": "string" },
-                "cost": { "type": "number", "description": "USD" },
+                "cost": { "type": "number", "description": "USD; 0 for a result that was stored" },
             }),
         )),
         parameters: object(
             &["agent", "task"],
             &json!({
                 "agent": { "type": "string" },
+                "key": { "type": "string", "description": "Names the result: the same key in this session returns it again, free" },
                 "model": { "type": "string", "description": "provider/id" },
                 "schema": { "type": "object", "description": "JSON Schema of `data`" },
                 "task": { "type": "string", "description": "Self-contained: goal, paths, facts, expected answer" },

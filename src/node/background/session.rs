@@ -288,6 +288,16 @@ impl BackgroundSession {
         })
     }
 
+    /// Resolves with the interrupted workflows of the project that a file has started.
+    #[napi(catch_unwind, ts_return_type = "Promise<InterruptedWorkflow[]>")]
+    pub fn interrupted_workflows(&self, env: Env) -> napi::Result<PromiseRaw<'_, Json>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let (_, view) = opened.await?;
+            Json::new(&commands::interrupted_workflows(&view).await)
+        })
+    }
+
     /// Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
     /// may be offered again after a restart, so recognize them by their ids.
     #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]

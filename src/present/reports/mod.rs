@@ -28,4 +28,7 @@ pub(crate) use info::PATHS;
 pub use info::{info_paths_report, info_report};
 pub use list::list_report;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
-pub use workflow::{WorkflowEnd, workflow_ended_report, workflow_started_report};
+pub use workflow::{
+    WorkflowEnd, WorkflowRow, WorkflowRunRow, workflow_ended_report, workflow_lines, workflow_started_report,
+    workflows_report,
+};

@@ -10,6 +10,9 @@ use sanitizer::{figures, one_line, quoted_if_unusual};
 /// The maximum number of lines of output that are shown: the newest ones.
 const MAX_OUTPUT_LINES: usize = 40;
 
+/// The maximum length of a row.
+const MAX_ROW: usize = 600;
+
 /// The end of the process of a workflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkflowEnd {
@@ -23,6 +26,96 @@ pub struct WorkflowEnd {
     pub duration: Duration,
     /// Its output; after a failure its errors.
     pub output: String,
+}
+
+/// A workflow in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkflowRow {
+    /// The mark of its state.
+    pub mark: Mark,
+    /// Its name.
+    pub name: String,
+    /// The path of its script.
+    pub file: Option<String>,
+    /// Its state.
+    pub state: &'static str,
+    /// The phase that it is in.
+    pub phase: Option<String>,
+    /// The number of its runs that have not ended.
+    pub live: usize,
+    /// The number of its runs with a result.
+    pub completed: usize,
+    /// The number of its other runs.
+    pub unfinished: usize,
+    /// Spent by its runs, in USD.
+    pub cost: f64,
+    /// The error of its script.
+    pub error: Option<String>,
+    /// Its runs, if they are shown.
+    pub runs: Vec<WorkflowRunRow>,
+}
+
+/// A run of a workflow in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkflowRunRow {
+    /// The mark of its state.
+    pub mark: Mark,
+    /// Its key in the workflow.
+    pub key: String,
+    /// Its id.
+    pub run_id: String,
+    /// Its agent.
+    pub agent: String,
+    /// Its state or its outcome.
+    pub state: &'static str,
+    /// Spent by the run, in USD.
+    pub cost: f64,
+}
+
+/// Lists the workflows of a project, given newest first, as a tree with their runs. A low terminal shows the end, so the newest
+/// comes last.
+#[must_use]
+pub fn workflows_report(rows: Vec<WorkflowRow>) -> Report {
+    if rows.is_empty() {
+        let hint = "no workflow of this project is stored; `/subagents workflow FILE` runs a script";
+        return Report::new("Workflows: none").with(ReportLine::new(Mark::Info, "", hint));
+    }
+    let mut report = Report::new(format!("Workflows: {}", rows.len()));
+    report.lines = workflow_lines(&rows.into_iter().rev().collect::<Vec<_>>());
+    report
+}
+
+/// One line for each workflow, and one below it for each of its runs that are shown.
+#[must_use]
+pub fn workflow_lines(rows: &[WorkflowRow]) -> Vec<ReportLine> {
+    let mut lines = Vec::new();
+    for row in rows {
+        let mut parts = vec![format!("workflow {}", quoted_if_unusual(&row.name))];
+        parts.extend(row.file.as_deref().filter(|file| *file != row.name).map(str::to_owned));
+        parts.push(row.state.to_owned());
+        parts.extend(row.phase.as_deref().map(|phase| format!("phase {}", quoted_if_unusual(phase))));
+        let counts =
+            [(row.live, "running"), (row.completed, "completed"), (row.unfinished, "without a result")];
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        let counts: Vec<String> = counts.map(|(count, state)| format!("{count} {state}")).collect();
+        if !counts.is_empty() {
+            parts.push(format!("runs: {}", counts.join(", ")));
+        }
+        parts.extend(cost(row.cost));
+        parts.extend(row.error.as_deref().map(|error| one_line(error, MAX_REASON).into_string()));
+        lines.push(ReportLine::new(row.mark, "", one_line(&parts.join(" · "), MAX_ROW)));
+        lines.extend(row.runs.iter().map(|run| {
+            let mut parts = vec![run.run_id.clone(), quoted_if_unusual(&run.key).into_owned()];
+            parts.extend([run.agent.clone(), run.state.to_owned()]);
+            parts.extend(cost(run.cost));
+            ReportLine { mark: run.mark, ..ReportLine::below(one_line(&parts.join(" · "), MAX_ROW)) }
+        }));
+    }
+    lines
+}
+
+fn cost(amount: f64) -> Option<String> {
+    (amount > 0.0).then(|| figures::money(amount))
 }
 
 /// Reports that a script is started.

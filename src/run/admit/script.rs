@@ -78,10 +78,11 @@ pub async fn allow_script(
     Ok(script)
 }
 
-/// Returns true if the user has allowed the present text of the file. Blocks.
+/// Returns the script at `path` if the user has allowed its present text. Blocks.
 #[must_use]
-pub fn is_script_allowed(path: &Path, agent_dir: &Path) -> bool {
-    read_script(path).is_ok_and(|(script, _)| is_confirmed(agent_dir, &script.path, &script.sha256))
+pub fn allowed_script(path: &Path, agent_dir: &Path) -> Option<AllowedScript> {
+    let (script, _) = read_script(path).ok()?;
+    is_confirmed(agent_dir, &script.path, &script.sha256).then_some(script)
 }
 
 /// Returns true if Node runs a file of this name.

@@ -35,10 +35,10 @@ pub enum Command {
         /// True if the person waits and wants to watch the run.
         wait: bool,
     },
-    /// Runs the script of a workflow.
+    /// Runs the script of a workflow, or lists all workflows.
     Workflow {
         /// The path of the script.
-        file: String,
+        file: Option<String>,
     },
     /// Aborts the last apply.
     AbortApply,
@@ -157,8 +157,7 @@ pub fn parse(line: &str) -> Result<Command, Report> {
         "workflow" => {
             let file = words.rest().map(|file| file.trim_matches('"').to_owned());
             let file = file.filter(|file| !file.is_empty());
-            let file = file.ok_or_else(|| misuse("workflow", "the file of the script is missing"))?;
-            refuse_flag("workflow", Some(&file))?;
+            refuse_flag("workflow", file.as_deref())?;
             Ok(Command::Workflow { file })
         }
         "doctor" => words.end("doctor", Command::Doctor),
@@ -340,7 +339,7 @@ pub(super) const SUBCOMMANDS: [Subcommand; 16] = [
     subcommand("send", " <id|#> <message>", "messages a live run, or resumes an ended run"),
     subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
     subcommand("run", " [--wait] <agent> <task>", "starts it in the background; or shows it, too"),
-    subcommand("workflow", " <file>", "runs a script of runs in the background"),
+    subcommand("workflow", " [file]", "runs a script in the background; or lists scripts"),
     subcommand("background", " [id|#]", "lets a waiting call return; its run continues"),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or ended run"),
     subcommand("undo", " <id|#>", "reverts the files that a run has changed"),
