@@ -377,6 +377,8 @@ export interface ResultBase {
 	outcome: SingleResult["outcome"];
 	/** The usage of all attempts. */
 	usage: RunUsage;
+	/** True if this is the stored result of a run in a workflow. It costs nothing; `usage` is what it cost then. */
+	reused?: true;
 	/** The id by which the session knows the run; absent without a session. */
 	runId?: string;
 	/** Everything else that is known about the run. Absent if it was refused. */
@@ -402,8 +404,180 @@ export type ErrorCode =
 	| "SUBAGENT_FAILED"
 	| "SUBAGENT_ABORTED"
 	| "SUBAGENT_OVER_BUDGET"
+	| "SUBAGENT_QUOTA_EXHAUSTED"
 	| "MOVED_TO_BACKGROUND"
 	| "RESULT_INVALID";
+
+/**
+ * Runs a script of runs that survives the end of its process. Each run has a key. When the same script is started again, a run
+ * that has completed gives its stored result and costs nothing, an interrupted one continues in its session, and one whose task
+ * or agent has changed runs again. Resolves with the script's value.
+ *
+ * A failed run throws a `WorkflowError` in the script. Runs that the script has not awaited are ended with it.
+ *
+ * Rejects if the workflow runs already, in this process or in another one, or if its results cannot be stored.
+ *
+ * @example
+ * ```ts
+ * import { workflow } from "pi-subagent-native";
+ *
+ * const summary = await workflow("review", { budget: { maxCost: 2 } }, async (wf) => {
+ * 	wf.phase("read");
+ * 	const files = ["src/a.ts", "src/b.ts"];
+ * 	const reviews = await wf.parallel(
+ * 		files.map((file) => ({ key: `review:${file}`, agent: "reviewer", task: `Review ${file}.` })),
+ * 	);
+ * 	wf.phase("merge");
+ * 	const texts = reviews.map(({ text }) => text).join("\n\n");
+ * 	const merged = await wf.run({ key: "merge", agent: "reviewer", task: `Merge these findings:\n\n${texts}` });
+ * 	return merged.text;
+ * });
+ * console.log(summary);
+ * ```
+ */
+export declare function workflow<T>(
+	id: string,
+	options: WorkflowOptions,
+	script: (workflow: Workflow) => T | Promise<T>,
+): Promise<T>;
+
+/** The options of a workflow. Its runs take place, questions and confirmations from here, unless they have their own. */
+export interface WorkflowOptions extends Place, Pick<RunOptions, "onQuestion" | "onConfirm"> {
+	/**
+	 * A name for people.
+	 * @default the id
+	 */
+	name?: string | undefined;
+	/** The file of the script, for people. */
+	file?: string | undefined;
+	/**
+	 * Limits of the spending of all runs together: `maxCost` in US dollars, and `maxTokens`. What runs have spent before a restart
+	 * counts. A workflow within another one spends from the budget of the other one, unless it has its own.
+	 */
+	budget?: { maxCost?: number | undefined; maxTokens?: number | undefined } | undefined;
+	/**
+	 * The most runs that may start in one execution of the script. Reused results do not count.
+	 * @default 100
+	 */
+	maxRuns?: number | undefined;
+	/**
+	 * The deepest level of workflows within workflows. The smallest number of all levels counts.
+	 * @default 3
+	 */
+	maxDepth?: number | undefined;
+	/** Ends all runs when it fires, and starts no further ones. */
+	signal?: AbortSignal | undefined;
+	/** Gets the state of the workflow at most ten times a second, and a last time at its end. */
+	onUpdate?: ((update: WorkflowUpdate) => void) | undefined;
+}
+
+/** A workflow, as its script uses it. */
+export interface Workflow {
+	/** Its id. */
+	readonly id: string;
+	/** Fires when the workflow is to end: the signal of its options, or a person who stops it. */
+	readonly signal: AbortSignal;
+	/** Enters a phase. Runs that start from now on belong to it. */
+	phase(name: string): void;
+	/** Runs one agent on one task, and resolves with its result. Rejects with a `WorkflowError` if it does not complete. */
+	run<const S extends Schema | undefined = undefined>(options: WorkflowRunOptions<S>): Promise<Success<DataOf<S>>>;
+	/**
+	 * Runs several tasks at the same time, and resolves with their results in order. All of them run to their end; then a failure
+	 * rejects with a `WorkflowError`. With `settle: true` it does not, and failures are among the results.
+	 */
+	parallel<const S extends Schema | undefined = undefined>(
+		tasks: readonly WorkflowRunOptions<S>[],
+		options: WorkflowParallelOptions & { settle: true },
+	): Promise<Result<DataOf<S>>[]>;
+	parallel<const S extends Schema | undefined = undefined>(
+		tasks: readonly WorkflowRunOptions<S>[],
+		options?: WorkflowParallelOptions,
+	): Promise<Success<DataOf<S>>[]>;
+}
+
+/** The options of a run in a workflow. */
+export interface WorkflowRunOptions<S extends Schema | undefined = undefined> extends RunOptions<S> {
+	/** The name of the run in its workflow, such as `review:src/a.ts`. At most 512 characters. */
+	key: string;
+	/**
+	 * The phase of the run.
+	 * @default the phase that the workflow is in
+	 */
+	phase?: string | undefined;
+}
+
+/** The options of parallel runs in a workflow. */
+export interface WorkflowParallelOptions {
+	/**
+	 * The most tasks at the same time, from 1. The setting `maxConcurrent` limits all runs of the process as well.
+	 * @default 8
+	 */
+	concurrency?: number | undefined;
+	/**
+	 * True if failures are results instead of an error.
+	 * @default false
+	 */
+	settle?: boolean | undefined;
+}
+
+/** The result of a run with its key. */
+export interface KeyedResult {
+	/** The key. */
+	key: string;
+	/** The result. */
+	result: Result<unknown>;
+}
+
+/** A run of a workflow has not completed. */
+export declare class WorkflowError extends Error {
+	/** The code of the first failure. */
+	readonly code: ErrorCode;
+	/** The key of the first failure. */
+	readonly key: string;
+	/** The first failure. */
+	readonly result: Failure;
+	/** All failures of a `parallel`, in order. */
+	readonly failures: KeyedResult[];
+	/** The results of all runs of the script so far, in the order of their ends. */
+	readonly results: KeyedResult[];
+}
+
+/** The state of a workflow: what a live card shows. */
+export interface WorkflowUpdate {
+	/** The id of the workflow. */
+	id: string;
+	/** The phase that was entered last. */
+	phase?: string;
+	/** The phases so far, in order. */
+	phases: WorkflowPhase[];
+	/** The runs of this execution. */
+	counts: WorkflowCounts;
+	/** Spent in this execution, in US dollars. Reused results cost nothing. */
+	cost: number;
+	/** Tokens of this execution. */
+	tokens: number;
+	/** The newest words of a child, at most 2000 characters; empty before there are any. */
+	text: string;
+	/** The key of the run that has said them. */
+	key?: string;
+}
+
+/** A phase of a workflow. */
+export interface WorkflowPhase {
+	/** Its name. */
+	name: string;
+	/** Its runs. */
+	counts: WorkflowCounts;
+}
+
+/** The number of runs in each state. */
+export interface WorkflowCounts {
+	queued: number;
+	running: number;
+	completed: number;
+	reused: number;
+	failed: number;
+}
 
 /** A mistake in the options of a call. It is thrown before anything starts. */
 export declare class OptionsError extends TypeError {

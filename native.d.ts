@@ -91,6 +91,8 @@ export interface SingleResult {
    * start; `interrupted`: its host ended.
    */
   outcome: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
+  /** True if this is the stored result of an earlier run with the same key in a workflow. Its usage was paid then. */
+  reused?: boolean
   /** The number of started children: 0 if none was, otherwise 1 to `retry.maxAttempts`. */
   attempts: number
   /** Milliseconds from the time at which the run got its slot to its result; 0 when it never got one. */
@@ -403,6 +405,120 @@ export interface RunArtifacts {
   isolation?: IsolationReport
 }
 
+/** The place of a run in a workflow. */
+export interface WorkflowKey {
+  /** The id of the workflow, which is unique in its project. */
+  id: string
+  /** The key of the run, which is unique in the workflow. */
+  key: string
+  /**
+   * The directory that the workflow belongs to.
+   * @default `cwd` of the call
+   */
+  project?: string
+  /**
+   * The phase of the workflow that the run belongs to.
+   * @default the phase that the workflow is in
+   */
+  phase?: string
+}
+
+/** The place of a stored run in a workflow. */
+export interface WorkflowRun extends WorkflowKey {
+  /** The directory that the workflow belongs to. */
+  project: string
+  /** The digest of the request: agent, task, directory, model, thinking level and schema. */
+  digest?: string
+  /** The account that pays for the run. */
+  account?: string
+}
+
+/** The limits of a workflow. */
+export interface WorkflowLimits {
+  /** The most that all its runs together may cost, in USD. A record of what the program has chosen: `sessionBudget` enforces it. */
+  maxCost?: number
+  /** The most tokens of all its runs together. */
+  maxTokens?: number
+  /**
+   * The most runs that may start in one execution. Reused results do not count.
+   * @default 100
+   */
+  maxRuns?: number
+}
+
+/** A workflow. Times are milliseconds since 1970 in UTC. */
+export interface WorkflowRecord {
+  /** Its id, which is unique in its project. */
+  id: string
+  /** Its name for people. */
+  name?: string
+  /** The directory that it belongs to. */
+  project: string
+  /** The file of its script. */
+  file?: string
+  /** The id of the workflow that has started it. */
+  parent?: string
+  /**
+   * `interrupted`: its process ended before its script had. A workflow of runs without a script is `running` while a run is,
+   * else `completed`.
+   */
+  state: "running" | "completed" | "failed" | "stopped" | "interrupted"
+  /** The error of its script. */
+  error?: string
+  /** The time of its first start. */
+  startedMs: number
+  /** The time of its last end. */
+  endedMs?: number
+  /** The number of times that its script was started. */
+  starts: number
+  /** The phases that it has entered since the last start, each once, in order. */
+  phases?: string[]
+  /** The phase that it is in. */
+  phase?: string
+  /** Its limits. */
+  limits: WorkflowLimits
+  /** The account of its runs. */
+  account: string
+  /** Spent by its runs, in USD. */
+  cost: number
+  /** Tokens of its runs. */
+  tokens: number
+  /** The process id of its last host. */
+  hostPid?: number
+  /** The current run of each of its keys. The key that was used first comes first. */
+  runs: KeyedRecord[]
+}
+
+/** A run of a workflow. */
+export interface KeyedRecord {
+  /** Its key in the workflow. */
+  key: string
+  /** The id of the run. */
+  runId: string
+  /** The key of the run in the list of runs. */
+  runKey: string
+  /** The phase in which it has started. */
+  phase?: string
+  /** The agent's name. */
+  agent: string
+  /** The task, at most its first 4 KiB. */
+  task: string
+  /** The state. */
+  state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended"
+  /** The outcome. Absent while the run is live. */
+  outcome?: SingleResult["outcome"]
+  /** The error message. */
+  error?: string
+  /** Spent by the run, in USD. */
+  cost: number
+  /** Tokens of the run. */
+  tokens: number
+  /** The time at which it got its slot. */
+  startedMs?: number
+  /** The time of its end. */
+  endedMs?: number
+}
+
 /** A run, in the background or in the foreground. All texts are sanitized; times are milliseconds since 1970 in UTC. */
 export interface RunRecord {
   /** A random UUID; the run is stored under it. */
@@ -478,6 +594,8 @@ export interface RunRecord {
   usage: RunUsage
   /** The context use of its child. Absent before the end of its first turn. */
   context?: ContextUse
+  /** Its place in a workflow, if it belongs to one. */
+  workflow?: WorkflowRun
   /** The run's directory; absent before its child starts. */
   directory?: string
   /**
@@ -780,6 +898,16 @@ export interface AllowedScript {
   path: string
   /** The SHA-256 of the text that the user has allowed, in hexadecimal. Do not run another text. */
   sha256: string
+}
+
+/** A workflow whose process ended before its script. */
+export interface InterruptedWorkflow {
+  /** Its id. */
+  id: string
+  /** The path of its script, relative to the project if it is in there. */
+  file: string
+  /** The script, if the user has allowed its present text. */
+  script?: AllowedScript
 }
 
 /** One line of a report. */
@@ -1396,6 +1524,7 @@ export interface SpawnableOptions extends SurfaceOptions {}
 
 /* The fields of every call; NAPI-RS generates those that each call has for itself. */
 export interface RunOptions extends SurfaceOptions {}
+export interface WorkflowOptions extends SurfaceOptions {}
 export interface ParallelOptions extends SurfaceOptions {}
 export interface ChainOptions extends SurfaceOptions {}
 export interface SpawnOptions extends SurfaceOptions {}
@@ -1484,6 +1613,8 @@ export declare class BackgroundSession {
   stopAll(turn?: boolean | undefined | null): Promise<CommandReport>
   /** Resolves with the report on the end of a workflow's process, which the host started after `CommandReport.workflow`. */
   workflowEnded(end: WorkflowEnd): Promise<CommandReport>
+  /** Resolves with the interrupted workflows of the project that a file has started. */
+  interruptedWorkflows(): Promise<InterruptedWorkflow[]>
   /**
    * Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
    * may be offered again after a restart, so recognize them by their ids.
@@ -1868,6 +1999,18 @@ export declare class SessionToolCall {
   result(): Promise<SessionToolAnswer>
   /** Ends the wait for a reply. A sent message stays sent, and its result arrives as a message. */
   abort(): void
+}
+
+/** A workflow whose script runs in this process; see `openWorkflow`. */
+export declare class WorkflowHandle {
+  /** The account that its runs need for its budget. */
+  get account(): string
+  /** Enters a phase. Runs that start from now on belong to it. */
+  phase(name: string): void
+  /** Ends all of its runs, and starts no further ones. */
+  stop(): void
+  /** Records the end of its script. Its results are kept. Without this call it counts as interrupted once its process has ended. */
+  finish(state: "completed" | "failed" | "stopped" | "interrupted", error?: string | undefined | null): Promise<void>
 }
 
 /** The type of the messages that announce how runs ended. */
@@ -2327,6 +2470,28 @@ export declare function markStyles(): Array<MarkStyle>
  */
 export declare function openBackground(options: BackgroundOptions, onEvent: (event: BackgroundEvent) => void): BackgroundSession
 
+/**
+ * Opens a workflow: its script begins, or begins again. Runs with a `workflow` of this id then belong to its phases, count for
+ * its limits, and are listed with it. Its budget in dollars holds for runs that have its `account`. `onStop` hears that a person
+ * has stopped it; its runs have then been ended.
+ *
+ * Rejects if the workflow runs already, in this process or in another one, or if the store of runs cannot be used.
+ *
+ * @example
+ * ```ts
+ * import { openWorkflow, startRun } from "pi-subagent-native/extension";
+ *
+ * const cwd = process.cwd();
+ * const workflow = await openWorkflow({ cwd, id: "review", limits: { maxRuns: 20 } });
+ * workflow.phase("read");
+ * const { account } = workflow;
+ * const run = startRun({ cwd, account, agent: "explorer", task: "Where?", workflow: { id: "review", key: "where" } });
+ * console.log((await run.result()).content[0]?.text);
+ * await workflow.finish("completed");
+ * ```
+ */
+export declare function openWorkflow(options: WorkflowOptions, onStop?: () => void): Promise<WorkflowHandle>
+
 /** The limits to which a text is cut. The limit that is reached first counts, and the marker counts within it. */
 export interface OutputLimits {
   /**
@@ -2358,7 +2523,7 @@ export declare function paletteColors(): Array<string>
 /** The keys of an action of the panel. */
 export interface PanelKey {
   /** The action. */
-  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "discard" | "again" | "keys" | "back" | "left"
+  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "discard" | "again" | "workflows" | "stopWorkflow" | "resumeWorkflow" | "keys" | "back" | "left"
   /** The action of pi's that is the same: the keys that the user has chosen for it come first. */
   pi?: string
   /** The panel's own keys, as pi names keys. */
@@ -2472,6 +2637,18 @@ export interface QuestionKeyNames {
  */
 export declare function questionToAnswer(line: string, waiting: Array<WaitingQuestion>): ChosenQuestion | null
 
+/**
+ * Removes a workflow of the project `cwd` and its results. False if a process runs it, or if it is not known.
+ *
+ * @example
+ * ```ts
+ * import { removeWorkflow } from "pi-subagent-native/extension";
+ *
+ * console.log(await removeWorkflow({ cwd: process.cwd() }, "review"));
+ * ```
+ */
+export declare function removeWorkflow(options: SurfaceOptions, id: string): Promise<boolean>
+
 /** One agent, one task, and the pi that asks. */
 export interface RunOptions {
   /** The agent's name. */
@@ -2502,6 +2679,11 @@ export interface RunOptions {
    * still apply.
    */
   budget?: RunBudget
+  /**
+   * The place of the run in a workflow. A completed run with the same key and the same request gives its stored result, one
+   * under way is waited for, and an interrupted one continues in its session.
+   */
+  workflow?: WorkflowKey
   /**
    * The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an
    * `outputSchema`.
@@ -2747,6 +2929,19 @@ export interface StateLabel {
   note?: string
 }
 
+/**
+ * Stops a workflow of the project `cwd`: its runs end, no further ones start, and its script hears of it. False if no process
+ * runs it.
+ *
+ * @example
+ * ```ts
+ * import { stopWorkflow } from "pi-subagent-native/extension";
+ *
+ * console.log(await stopWorkflow({ cwd: process.cwd() }, "review"));
+ * ```
+ */
+export declare function stopWorkflow(options: SurfaceOptions, id: string): Promise<boolean>
+
 /** A directory and the pi around it: what every call has. */
 export interface SurfaceOptions {
   /** The directory of the conversation. Absolute, or relative to the process's own. */
@@ -2984,3 +3179,32 @@ export interface WorkflowEnd {
   /** Its output; after a failure its errors. */
   output: string
 }
+
+/** A workflow to open, and the pi around it. */
+export interface WorkflowOptions {
+  /** The id of the workflow, of your choice. It is unique in the project, which is the directory `cwd`. */
+  id: string
+  /**
+   * A name for people.
+   * @default the id
+   */
+  name?: string
+  /** The file of its script. */
+  file?: string
+  /** The id of the workflow that starts this one. */
+  parent?: string
+  /** Its limits. */
+  limits?: WorkflowLimits
+}
+
+/**
+ * Lists the workflows of the project `cwd`, or of all projects, the newest first.
+ *
+ * @example
+ * ```ts
+ * import { workflows } from "pi-subagent-native/extension";
+ *
+ * for (const { id, state, runs } of await workflows({ cwd: process.cwd() })) console.log(id, state, runs.length);
+ * ```
+ */
+export declare function workflows(options: SurfaceOptions, isAll?: boolean | undefined | null): Promise<WorkflowRecord[]>

@@ -10,6 +10,7 @@ export { defineAgent } from "./agent.ts";
 export { OptionsError } from "./options.ts";
 export { openSession } from "./session.ts";
 export { collect, sanitize, truncate } from "./text.ts";
+export { WorkflowError, workflow } from "./workflow.ts";
 
 function one(options: RunOptions<Schema | undefined>): RunTask {
 	checkRun(options);

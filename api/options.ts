@@ -55,6 +55,7 @@ const texts = expecting(
 );
 const signal = expecting((value) => value instanceof AbortSignal, "an AbortSignal");
 const cost = expecting((value) => typeof value === "number" && value > 0 && value < Infinity, "US dollars above 0");
+const flag = expecting((value) => typeof value === "boolean", "true or false");
 const count = expecting((value) => Number.isSafeInteger(value) && (value as number) > 0, "a whole number from 1");
 
 /** The longest time limit of a run: a week. */
@@ -124,7 +125,51 @@ const runShape: Shape = {
 const groupFields = { budget: nested({ required: ["maxCost"], fields: { maxCost: cost } }), signal };
 
 /** Checks the options of one run. `path` is its place in the options of the call; empty for the options themselves. */
-export const checkRun = (options: unknown, path = "") => checkShape(options, path, runShape);
+export function checkRun(options: unknown, path = ""): void {
+	if (isObject(options) && options.key !== undefined) {
+		const fix = "no key outside of a workflow; write `workflow(id, {}, (wf) => wf.run({ key, … }))`";
+		throw new OptionsError(field(path, "key"), options.key, fix);
+	}
+	checkShape(options, path, runShape);
+}
+
+/** The longest key, and id, of a workflow in characters. */
+const maxKeyChars = 512;
+const key = expecting(
+	(value) => typeof value === "string" && value.trim() !== "" && value.length <= maxKeyChars,
+	`a text that is not blank, of at most ${maxKeyChars} characters`,
+);
+
+/** Checks the options of a run in a workflow. */
+export const checkWorkflowRun = (options: unknown, path: string) =>
+	checkShape(options, path, {
+		required: ["key", ...(runShape.required ?? [])],
+		fields: { key, phase: text, ...runShape.fields },
+	});
+
+/** Checks the id of a workflow. */
+export const checkWorkflowId = (id: unknown) => key(id, "id");
+
+/** Checks the options of a workflow. */
+export const checkWorkflow = (options: unknown) =>
+	checkShape(options, "options", {
+		fields: {
+			name: text,
+			file: text,
+			budget: nested({ fields: { maxCost: cost, maxTokens: count } }),
+			maxRuns: count,
+			maxDepth: count,
+			signal,
+			onUpdate: callback,
+			onQuestion: callback,
+			onConfirm: callback,
+			...place,
+		},
+	});
+
+/** Checks the options of parallel runs in a workflow. */
+export const checkWorkflowParallel = (options: unknown) =>
+	checkShape(options, "options", { fields: { concurrency: count, settle: flag } });
 
 /** Checks the options of parallel runs. */
 export const checkParallel = (options: unknown) =>

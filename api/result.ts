@@ -25,6 +25,7 @@ export async function resultOf(
 		outcome: details?.outcome ?? "failed",
 		usage: details?.usage ?? noUsage,
 		...(details && { details }),
+		...(details?.reused && { reused: true }),
 		...(details?.runId !== undefined && { runId: details.runId }),
 	};
 	const said = details?.output ?? "";
@@ -41,6 +42,18 @@ export async function resultOf(
 		return { ok: false, error: { code: "RESULT_INVALID", message: checked.problem }, partial: said, ...base };
 	}
 	return { ok: true, text: said, data: checked.value, ...base };
+}
+
+/** The size from which the engine cuts a text in `details`, in bytes. */
+const cutBytes = 64 * 1024;
+
+/** Returns a result with its whole text. A long one is in a file. */
+export async function wholeText(result: Success<unknown> | Failure): Promise<Success<unknown> | Failure> {
+	const file = result.details?.fullOutputFile;
+	// The marker of a cut takes some of the bytes.
+	if (!result.ok || !file || Buffer.byteLength(result.text) < cutBytes / 2) return result;
+	const { readFile } = await import("node:fs/promises");
+	return { ...result, text: await readFile(file, "utf8") };
 }
 
 function errorCode({ details: { error } }: ToolResult): ErrorCode {

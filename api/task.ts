@@ -10,7 +10,9 @@ import { Changes, Reader } from "./updates.ts";
 /** The account of a group of runs, and its budget. */
 export interface Group {
 	account: string;
-	maxCost: number;
+	maxCost?: number;
+	/** The place of the run in a workflow. */
+	workflow?: native.WorkflowKey;
 }
 
 /** Live runs. The engine ends a run whose handle is collected as garbage. */
@@ -137,13 +139,24 @@ export function placeOf({ cwd, agentDir, env, piCommand, config }: Pick<RunOptio
 	};
 }
 
+/** The options of a run in a group. The group's budget is in place of the session's. */
+function groupOptions({ account, maxCost, workflow }: Group, { cwd, config }: { cwd: string; config?: Record<string, unknown> }) {
+	return {
+		account,
+		...(maxCost !== undefined && { config: { ...config, sessionBudget: { maxCost } } }),
+		// The workflow's project decides which agents and which configuration there are; the child works in its own directory.
+		...(workflow?.project !== undefined && { cwd: workflow.project, childCwd: cwd }),
+		...(workflow && { workflow }),
+	};
+}
+
 function nativeOptions(options: RunOptions<Schema | undefined>, group: Group | undefined): native.RunOptions {
 	const { agent, task, schema, model, thinking, budget, timeoutMs, sessionId } = options;
 	const outputSchema = schema && jsonSchemaOf(schema);
 	const place = placeOf(options);
 	return {
 		...place,
-		...(group && { account: group.account, config: { ...place.config, sessionBudget: { maxCost: group.maxCost } } }),
+		...(group && groupOptions(group, place)),
 		...(typeof agent === "string" ? { agent } : { agent: agent.name, agents: [agentText(agent)] }),
 		task,
 		...(model !== undefined && { childModel: model }),

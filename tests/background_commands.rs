@@ -12,9 +12,9 @@ use pi_subagent_native::orchestrate::background::commands::{
 };
 use pi_subagent_native::orchestrate::background::{ActionOutcome, Cleanup, LiveSnapshot, RunRecord};
 use pi_subagent_native::present::{
-    Clock, Report, WorkflowEnd, action_report, already_finished, info_paths_report, info_report, list_report,
-    log_report, moved_to_background_report, refused_report, started_report, stopped_report,
-    workflow_ended_report, workflow_started_report,
+    Clock, Mark, Report, WorkflowEnd, WorkflowRow, WorkflowRunRow, action_report, already_finished,
+    info_paths_report, info_report, list_report, log_report, moved_to_background_report, refused_report,
+    started_report, stopped_report, workflow_ended_report, workflow_started_report, workflows_report,
 };
 use pi_subagent_native::run::{AllowedScript, RunOutcome, RunState};
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
@@ -176,7 +176,6 @@ fn a_line_is_understood_or_refused_with_the_mistake() {
         "send 1a",
         "resume",
         "doctor now",
-        "workflow",
         "workflow --now",
         "script x.ts",
         "stpo 2",
@@ -444,6 +443,51 @@ fn actions_report_their_result() {
         section(&mut text, heading, &report);
     }
     insta::assert_snapshot!("done", text);
+}
+
+#[test]
+fn workflows_are_listed_with_their_runs() {
+    let run = |mark, key: &str, state, cost| WorkflowRunRow {
+        mark,
+        key: key.to_owned(),
+        run_id: "1a2b3c4d".to_owned(),
+        agent: "reviewer".to_owned(),
+        state,
+        cost,
+    };
+    let running = WorkflowRow {
+        mark: Mark::Running,
+        name: "review".to_owned(),
+        file: Some("scripts/review.ts".to_owned()),
+        state: "running",
+        phase: Some("merge".to_owned()),
+        live: 1,
+        completed: 1,
+        unfinished: 1,
+        cost: 0.42,
+        error: None,
+        runs: vec![
+            run(Mark::Ok, "src/a.ts", "completed", 0.4),
+            run(Mark::Error, "src/b.ts", "failed", 0.02),
+            run(Mark::Running, "merge", "running", 0.0),
+        ],
+    };
+    let failed = WorkflowRow {
+        mark: Mark::Error,
+        name: "nightly".to_owned(),
+        file: None,
+        state: "failed",
+        phase: None,
+        live: 0,
+        completed: 0,
+        unfinished: 0,
+        cost: 0.0,
+        error: Some("It went\nwrong.".to_owned()),
+        runs: Vec::new(),
+    };
+    let text = workflows_report(vec![running, failed]).plain();
+    insta::assert_snapshot!("workflows", text);
+    insta::assert_snapshot!("no_workflows", workflows_report(Vec::new()).plain());
 }
 
 #[test]

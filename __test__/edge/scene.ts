@@ -111,6 +111,10 @@ export class Scene {
 		return join(this.root, name);
 	}
 
+	exists(name: string): boolean {
+		return existsSync(this.path(name));
+	}
+
 	read(name: string): string {
 		return readFileSync(this.path(name), "utf8");
 	}

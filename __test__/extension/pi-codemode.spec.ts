@@ -6,11 +6,14 @@ import { after, before, describe, test } from "node:test";
 import {
 	backgroundStage,
 	call,
+	eventually,
 	fail,
+	hang,
 	type ModelRequest,
 	newestPi,
 	type PiEvent,
 	piVersions,
+	type RpcSession,
 	type Stage,
 	say,
 	startRpc,
@@ -29,8 +32,13 @@ const Script = ({ userText, toolAnswers }: ModelRequest) => [
 		: call("codemode", { code: userText.slice(opening.length) }),
 ];
 
+/** True while the child `work` has no answer. */
+let isWorking = true;
+
 const children = {
 	Script,
+	work: () => [isWorking ? hang() : say("It did not continue.")],
+	The: ({ messages }: ModelRequest) => [say(`It continues: ${JSON.stringify(messages).includes('"work"')}`)],
 	broken: () => [fail(400)],
 	count: () => [say("I have counted."), call("submit_result", { files: ["a.ts", "b.ts"] })],
 	long: () => [say("x".repeat(100_000))],
@@ -123,6 +131,43 @@ describe(`a script of codemode in pi ${newestPi}`, () => {
 		await screen.press("Enter");
 		await screen.waitFor(/explorer · `hang` · stopped/);
 		await screen.close();
+	});
+
+	test("gets the stored result of a key at no cost, also after a restart of pi, and runs a changed task again", async () => {
+		const script = (task: string) => `${opening}
+			return await tools.subagent_run({ agent: "explorer", task: ${JSON.stringify(task)}, key: "greeting" });`;
+		const requests = async (rpc: RpcSession, task: string) => {
+			const from = stage.server.requests.length;
+			const { report, cost } = returned(await rpc.prompt(script(task))) as Delegated;
+			return { report, isFree: cost === 0, requests: stage.childRequests(from).filter(isOfChild).length };
+		};
+		const isOfChild = ({ isChild }: ModelRequest) => isChild;
+		const rpc = startRpc(stage.world);
+		assert.deepEqual(await requests(rpc, "say Hello."), { report: "Hello.", isFree: false, requests: 1 });
+		assert.deepEqual(await requests(rpc, "say Hello."), { report: "Hello.", isFree: true, requests: 0 });
+		await rpc.close();
+		const again = startRpc(stage.world, { args: ["--continue"] });
+		assert.deepEqual(await requests(again, "say Hello."), { report: "Hello.", isFree: true, requests: 0 });
+		assert.deepEqual(await requests(again, "say Bye."), { report: "Bye.", isFree: false, requests: 1 });
+		await again.close();
+	});
+
+	test("is not continued after a restart of pi; its interrupted run continues under the same key", async () => {
+		isWorking = true;
+		const script = `${opening}return await tools.subagent_run({ agent: "explorer", task: "work", key: "work" });`;
+		const rpc = startRpc(stage.world);
+		const from = stage.server.requests.length;
+		await rpc.send({ type: "prompt", message: script });
+		await eventually(() => stage.childRequests(from).some(({ userText }) => userText === "work"), "the child works");
+		rpc.pi.child.kill("SIGKILL");
+		await rpc.pi.finished;
+		isWorking = false;
+		const again = startRpc(stage.world, { args: ["--continue"] });
+		await again.untilNotice("/subagents list", /explorer · `work` · interrupted/);
+		const { report, runId } = returned(await again.prompt(script)) as Delegated;
+		assert.equal(report, "It continues: true");
+		assert.match(await again.notices("/subagents list"), new RegExp(`✓ #1 {2}${runId} · explorer · .* · completed`));
+		await again.close();
 	});
 
 	test("aborts the runs that it has not awaited when it ends", async () => {

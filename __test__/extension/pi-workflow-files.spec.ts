@@ -8,6 +8,7 @@ import { after, before, describe, test } from "node:test";
 import {
 	backgroundStage,
 	eventually,
+	hang,
 	type ModelRequest,
 	packageDir,
 	piVersions,
@@ -49,12 +50,27 @@ console.log("It begins.");
 await run({ agent: "explorer", task: "hang" });
 `;
 
+const long = `import { workflow } from "pi-subagent-native";
+await workflow("long", {}, async (wf) => {
+	const first = await wf.run({ key: "first", agent: "explorer", task: "say one" });
+	console.log("first: " + first.text);
+	wf.phase("second");
+	const second = await wf.run({ key: "second", agent: "explorer", task: "work" });
+	console.log("second: " + second.text);
+});
+`;
+
+/** True while the child \`work\` has no answer. */
+let isWorking = true;
+
 for (const version of piVersions) {
 	describe(`the script of a workflow in pi ${version}`, () => {
 		let stage: Stage;
 		before(async () => {
+			const work = () => (isWorking ? [say("I begin."), hang()] : [say("It began again.")]);
+			const The = () => [say("It continues.")];
 			const Review = ({ userText }: ModelRequest) => [say(`Nothing to add (${userText})`)];
-			stage = await backgroundStage({ version, children: { Review } });
+			stage = await backgroundStage({ version, children: { Review, work, The } });
 			stage.world.write("greet.ts", greeting);
 			stage.world.write("scripts/wait.mjs", waiting);
 		});
@@ -147,6 +163,73 @@ for (const version of piVersions) {
 			await rpc.pi.finished;
 			assert.equal(await hanging.ended, true);
 			await stage.world.assertNothingLeft();
+		});
+
+		test("continues after pi was killed, and pays only for what is missing", async () => {
+			stage.world.write("long.ts", long);
+			isWorking = true;
+			const from = stage.server.requests.length;
+			const rpc = startRpc(stage.world, { answer: yes });
+			await rpc.notices("/subagents workflow long.ts");
+			await eventually(
+				() => stage.childRequests(from).some(({ userText }) => userText === "work"),
+				"the second run works",
+			);
+			assert.match(
+				await rpc.notices("/subagents list"),
+				/● workflow long · long\.ts · running · phase second · runs: 1 running, 1 completed/,
+			);
+			rpc.pi.child.kill("SIGKILL");
+			await rpc.pi.finished;
+			await stage.world.assertNothingLeft();
+			isWorking = false;
+			const again = startRpc(stage.world, { answer: yes });
+			await notice(again, /continues the workflow long, which ended with an earlier pi/);
+			assert.match(await notice(again, /long\.ts has ended/), /first: one\n.*second: It continues\./);
+			assert.equal(asked(again).length, 0, "the text was allowed before");
+			const paid = stage.childRequests(from).filter(({ userText }) => userText === "say one");
+			assert.equal(paid.length, 1);
+			const tree = await again.notices("/subagents workflow");
+			assert.match(
+				tree,
+				/✓ workflow long · long\.ts · completed · runs: 2 completed[^\n]*\n\s+✓ \w{8} · first · explorer · completed/,
+			);
+			await again.close();
+		});
+
+		test("continues after a change only when the user starts it; a stopped one is continued by name", async () => {
+			stage.world.write("other-long.ts", long.replace('"long"', '"other"'));
+			isWorking = true;
+			const from = stage.server.requests.length;
+			const rpc = startRpc(stage.world, { answer: yes });
+			await rpc.notices("/subagents workflow other-long.ts");
+			await eventually(
+				() => stage.childRequests(from).some(({ userText }) => userText === "work"),
+				"the second run works",
+			);
+			rpc.pi.child.kill("SIGKILL");
+			await rpc.pi.finished;
+			stage.world.write("other-long.ts", `${long.replace('"long"', '"other"')}// Changed.\n`);
+			const again = startRpc(stage.world, { answer: yes });
+			await notice(
+				again,
+				/the workflow other ended with an earlier pi, and other-long\.ts has changed since\. `\/subagents workflow other-long\.ts` continues it/,
+			);
+			await again.notices("/subagents workflow other-long.ts");
+			assert.equal(asked(again).length, 1);
+			await again.untilNotice("/subagents list", /● workflow other · other-long\.ts · running/);
+			assert.match(await again.notices("/subagents stop other"), /stopped the workflow other-long\.ts/);
+			await again.close();
+			isWorking = false;
+			const last = startRpc(stage.world, { answer: yes });
+			assert.match(await last.notices("/subagents workflow"), /⚠ workflow other · other-long\.ts · stopped/);
+			await last.notices("/subagents resume other");
+			assert.match(await notice(last, /other-long\.ts has ended/), /first: one/);
+			assert.equal(
+				last.uiRequests.filter(({ message }) => /continues the workflow other/.test(message ?? "")).length,
+				0,
+			);
+			await last.close();
 		});
 
 		test("has its name completed", async () => {

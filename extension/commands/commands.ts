@@ -43,7 +43,10 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 		async handler(args, context) {
 			const line = args.trim();
 			const callbacks = hostCallbacks(context, questions);
-			if (line === "" && context.mode === "tui") return openPanel(context, background, callbacks, answer);
+			const start = ({ workflow }: Pick<CommandReport, "workflow">) =>
+				workflow && startWorkflow(workflow, placeOptions(pi, context));
+			const panel = (opened?: string) => openPanel(context, background, callbacks, { answer, start }, opened);
+			if (line === "" && context.mode === "tui") return panel();
 			// The only subcommand about this terminal instead of runs.
 			const opened = questions.open(line);
 			if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
@@ -54,8 +57,8 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			}
 			const report = await answerOf(pi, context, session, line || WITHOUT_PANEL);
 			if (context.mode !== "tui" || !report.isOnCard) deliver(pi, context, report);
-			if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, answer, report.watch);
-			const ended = report.workflow && startWorkflow(report.workflow, placeOptions(pi, context));
+			if (report.watch && context.mode === "tui") await panel(report.watch);
+			const ended = start(report);
 			// Without a user, pi exits right after a command.
 			if (!context.hasUI) await ended;
 			if (!context.hasUI) await drain(context);
@@ -68,7 +71,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const isBusy = !context.isIdle();
 			// Stop the runs before the turn ends: it ends the waiting calls too, and the report counts their runs.
 			const report = background.session?.stopAll(isBusy);
-			reportFailure("stopping workflows", stopWorkflows(loadAddon().native));
+			reportFailure("stopping workflows", stopWorkflows());
 			if (isBusy) context.abort();
 			deliver(pi, context, (await report) ?? notOpen());
 		},
@@ -86,7 +89,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 async function stopNamed(line: string): Promise<boolean> {
 	const [, name] = /^stop\s+(\S+)$/.exec(line) ?? [];
 	if (name === undefined) return false;
-	const count = await stopWorkflows(loadAddon().native, name === "all" ? undefined : name);
+	const count = await stopWorkflows(name === "all" ? undefined : name);
 	return count > 0 && name !== "all";
 }
 

@@ -9,7 +9,7 @@ import { pathToFileURL } from "node:url";
 import type { AllowedScript, SurfaceOptions, WorkflowEnd, WorkflowRecord } from "../../native.js";
 import { packageFolder } from "../host/build.ts";
 import { guardedTimeout, runGuarded } from "../host/guard.ts";
-import type { Native } from "../host/native.ts";
+import { loadAddon } from "../host/native.ts";
 import { defined } from "../host/stored.ts";
 
 /** The maximum length of the kept output, in characters: the newest part. */
@@ -62,7 +62,10 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 	live.add(workflow);
 	const end = async (exitCode: number | null, problem = "") => {
 		if (!live.delete(workflow)) return;
-		const { name, wasStopped } = workflow;
+		const { name } = workflow;
+		// The panel and other pis stop a workflow through the store.
+		const stored = exitCode === 0 || workflow.wasStopped ? [] : await recordsOf(workflow);
+		const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
 		const isFailure = exitCode !== 0 && !wasStopped;
 		const shown = isFailure ? `${output.out}\n${output.errors}${problem}` : output.out;
 		const durationMs = performance.now() - since;
@@ -75,6 +78,14 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 	return ended;
 }
 
+/** Returns the stored workflows of a process. */
+async function recordsOf({ child, place }: Workflow): Promise<WorkflowRecord[]> {
+	const all = await loadAddon()
+		.native?.workflows(place, true)
+		.catch(() => undefined);
+	return (all ?? []).filter(({ hostPid }) => hostPid === child.pid);
+}
+
 /** Returns true if a process runs this script. */
 export const isRunning = (path: string): boolean => [...live].some((workflow) => workflow.path === path);
 
@@ -82,28 +93,24 @@ export const isRunning = (path: string): boolean => [...live].some((workflow) =>
  * Ends the scripts with this name, or those of the workflow with this id, or all of them. Resolves with their number when they
  * have ended.
  */
-export async function stopWorkflows(native: Native | undefined, name?: string): Promise<number> {
-	const [any] = live;
-	if (!any) return 0;
-	const listed = (await native?.listWorkflows(any.place, true).catch(() => undefined)) ?? [];
-	const running = listed.filter(({ state }) => state === "running");
-	const meant = [...live].filter(({ name: file, child }) => {
-		const own = running.filter(({ hostPid }) => hostPid === child.pid);
-		return name === undefined || name === file || own.some(({ id }) => id === name);
+export async function stopWorkflows(name?: string): Promise<number> {
+	const stopped = [...live].map(async (workflow) => {
+		const running = (await recordsOf(workflow)).filter(({ state }) => state === "running");
+		const isMeant = name === undefined || name === workflow.name || running.some(({ id }) => id === name);
+		if (isMeant) await stop(workflow, running);
+		return isMeant;
 	});
-	await Promise.all(meant.map((workflow) => stop(native, workflow, running)));
-	return meant.length;
+	return (await Promise.all(stopped)).filter(Boolean).length;
 }
 
 /** A workflow that counts as stopped does not continue after a restart, so the script is told before its process ends. */
-async function stop(native: Native | undefined, workflow: Workflow, running: readonly WorkflowRecord[]): Promise<void> {
+async function stop(workflow: Workflow, running: readonly WorkflowRecord[]): Promise<void> {
 	const { child, ended, place } = workflow;
 	workflow.wasStopped = true;
-	const own = running.filter(({ hostPid }) => hostPid === child.pid);
-	await Promise.allSettled(own.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
-	const kill = () => child.kill();
-	if (own.length === 0) kill();
-	const timer = guardedTimeout("ending a workflow", kill, STOP_MS);
+	const { native } = loadAddon();
+	await Promise.allSettled(running.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
+	if (running.length === 0) child.kill();
+	const timer = guardedTimeout("ending a workflow", () => child.kill(), STOP_MS);
 	await ended;
 	clearTimeout(timer);
 }

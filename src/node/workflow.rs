@@ -12,9 +12,7 @@ use super::context::absolute;
 use super::json::{Json, Parsed};
 use super::options::{CallOptions, SurfaceOptions};
 use super::runtime::promise;
-use crate::orchestrate::background::{
-    self, OpenWorkflow, WorkflowLimits, WorkflowRequest, WorkflowState, workflows,
-};
+use crate::orchestrate::background::{self, OpenWorkflow, WorkflowLimits, WorkflowRequest, WorkflowState};
 use crate::run::spawn_task;
 
 /// Hears that a person has stopped the workflow. Weak: it does not keep the process alive.
@@ -56,7 +54,7 @@ pub struct WorkflowHandle(Arc<OpenWorkflow>);
 ///
 /// const cwd = process.cwd();
 /// const workflow = await openWorkflow({ cwd, id: "review", limits: { maxRuns: 20 } });
-/// workflow.enterPhase("read");
+/// workflow.phase("read");
 /// const { account } = workflow;
 /// const run = startRun({ cwd, account, agent: "explorer", task: "Where?", workflow: { id: "review", key: "where" } });
 /// console.log((await run.result()).content[0]?.text);
@@ -95,19 +93,19 @@ pub fn open_workflow(
 ///
 /// @example
 /// ```ts
-/// import { listWorkflows } from "pi-subagent-native/extension";
+/// import { workflows } from "pi-subagent-native/extension";
 ///
-/// for (const { id, state, runs } of await listWorkflows({ cwd: process.cwd() })) console.log(id, state, runs.length);
+/// for (const { id, state, runs } of await workflows({ cwd: process.cwd() })) console.log(id, state, runs.length);
 /// ```
 #[napi(catch_unwind, ts_return_type = "Promise<WorkflowRecord[]>")]
-pub fn list_workflows(
+pub fn workflows(
     env: Env,
     options: SurfaceOptions,
     is_all: Option<bool>,
 ) -> napi::Result<PromiseRaw<'static, Json>> {
     let (cwd, context) = options.into_context();
     promise(env, async move {
-        let found = workflows(&cwd, &context, is_all == Some(true)).await;
+        let found = background::workflows(&cwd, &context, is_all == Some(true)).await;
         Json::new(&found.map_err(napi::Error::from_reason)?)
     })
 }
@@ -163,7 +161,7 @@ impl WorkflowHandle {
 
     /// Enters a phase. Runs that start from now on belong to it.
     #[napi(catch_unwind)]
-    pub fn enter_phase(&self, name: String) {
+    pub fn phase(&self, name: String) {
         self.0.enter_phase(&name);
     }
 
