@@ -393,7 +393,7 @@ export interface RunError {
 	message: string;
 }
 
-/** The codes of failures. `RESULT_INVALID`: the schema's library has refused the submitted value. */
+/** The codes of failures. `SUBAGENT_QUOTA_EXHAUSTED`: longer than the run may wait. `RESULT_INVALID`: the schema's library has refused the submitted value. */
 export type ErrorCode =
 	| "INVALID_INPUT"
 	| "SUBAGENTS_DISABLED"

@@ -30,7 +30,7 @@ export async function resultOf(
 	};
 	const said = details?.output ?? "";
 	if (base.outcome !== "completed") {
-		const code = codes[base.outcome] ?? errorCode(native);
+		const code = details?.quotaExhausted === undefined ? codes[base.outcome] ?? errorCode(native) : "SUBAGENT_QUOTA_EXHAUSTED";
 		const reason = base.outcome === "aborted" && aborted ? `aborted: ${aborted}` : undefined;
 		const message = reason ?? details?.error ?? native.details.error?.message ?? native.content[0]?.text ?? "the run failed";
 		return { ok: false, error: { code, message }, partial: said, ...base };

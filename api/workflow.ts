@@ -133,7 +133,7 @@ class Script implements Workflow {
 			{
 				...placeOf(this.#options),
 				id: this.id,
-				limits: { ...budget, maxRuns },
+				limits: { ...defined(budget ?? {}), maxRuns },
 				...(name !== undefined && { name }),
 				...(file !== undefined && { file }),
 				...(parent !== undefined && { parent }),

@@ -207,6 +207,7 @@ fn single() -> SingleResult {
         output: text(),
         display_items: items(),
         reused: true,
+        quota_exhausted: text(),
         model: text(),
         stop_reason: text(),
         signal: text(),

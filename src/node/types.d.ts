@@ -91,6 +91,8 @@ export interface SingleResult {
    * start; `interrupted`: its host ended.
    */
   outcome: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
+  /** The provider whose quota is used up for longer than the run may wait, if that ended the run. */
+  quotaExhausted?: string
   /** True if this is the stored result of an earlier run with the same key in a workflow. Its usage was paid then. */
   reused?: boolean
   /** The number of started children: 0 if none was, otherwise 1 to `retry.maxAttempts`. */

@@ -13,8 +13,8 @@ use super::provider_gate::{Gate, MaxWait, permit, request};
 use super::queue::{Group, Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
 use super::writers::{lock_tree, writes};
 use crate::run::{
-    AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, RetryNotice, RunState, ToolResult,
-    Watchers,
+    AdmittedRun, Booted, Control, HostCallbacks, Progress, ProgressSender, QuotaWaitTooLong, RetryNotice,
+    RunState, ToolResult, Watchers,
 };
 use sanitizer::figures::millis;
 use store::now_ms;
@@ -147,7 +147,11 @@ impl Queued {
             Self::Waiting(ticket) => {
                 match Box::pin(admitted(ticket, progress, max_wait, &control.cancel)).await {
                     Ok(permit) => Ok((Box::pin(spare_for(&ready, &control.cancel)).await, permit)),
-                    Err(reason) => Err(reason),
+                    Err(NotAdmitted::Cancelled(reason)) => Err(reason),
+                    Err(NotAdmitted::NoQuota(error)) => {
+                        let why = error.to_string();
+                        return ready.without_quota(error.provider, why);
+                    }
                 }
             }
             Self::Aborted(reason) => Err(reason),
@@ -198,6 +202,12 @@ async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> 
     }
 }
 
+/// The reason why a run gets no permit.
+enum NotAdmitted {
+    Cancelled(CancelReason),
+    NoQuota(QuotaWaitTooLong),
+}
+
 /// Waits for the permit, and shows the run's position in the queue.
 #[tracing::instrument(target = "queue", name = "slot", skip_all)]
 async fn admitted(
@@ -205,14 +215,14 @@ async fn admitted(
     progress: &ProgressSender,
     max_wait: MaxWait,
     cancel: &Cancel,
-) -> Result<Permit, CancelReason> {
+) -> Result<Permit, NotAdmitted> {
     let since = Instant::now();
     let show = |seen: WaitStatus| drop(progress.send_replace(waiting(seen, since)));
     select! {
         biased;
-        reason = cancel.cancelled() => Err(reason),
+        reason = cancel.cancelled() => Err(NotAdmitted::Cancelled(reason)),
         permit = permit(ticket, max_wait, NOTICE_DELAY, show) => {
-            let permit = permit.map_err(|error| CancelReason::Stuck(error.to_string()))?;
+            let permit = permit.map_err(NotAdmitted::NoQuota)?;
             tracing::info!(target: "queue", waited_ms = millis(since.elapsed()), "the run has its slot");
             Ok(permit)
         }

@@ -187,6 +187,13 @@ impl AdmittedRun {
         self.builder.without_child(&Verdict::failed(1, why.to_owned()), Duration::ZERO, None)
     }
 
+    /// Returns the result of a run that never starts because its provider's quota is used up.
+    #[must_use]
+    pub(crate) fn without_quota(mut self, provider: String, why: String) -> ToolResult {
+        self.builder.quota_exhausted = Some(provider);
+        self.aborted(&CancelReason::Stuck(why))
+    }
+
     /// Returns the result of a run that was aborted before it started.
     #[must_use]
     pub fn aborted(self, reason: &CancelReason) -> ToolResult {
@@ -267,6 +274,7 @@ impl<'a> Call<'a> {
             earlier: EarlierAttempts::default(),
             output_schema: None,
             withheld: Withheld::default(),
+            quota_exhausted: None,
         };
         Self { spec: Arc::new(spec), builder, cancel, started }
     }

@@ -303,7 +303,10 @@ impl ActiveRun<'_> {
                 return Ok(());
             }
             Err(QuotaError::Cancelled(reason)) => report.cancel(reason, self.started.elapsed()),
-            Err(QuotaError::TooLong(error)) => self.admitted.builder.diagnostics.push(error.to_string()),
+            Err(QuotaError::TooLong(error)) => {
+                self.admitted.builder.diagnostics.push(error.to_string());
+                self.admitted.builder.quota_exhausted = Some(error.provider);
+            }
         }
         Err(Box::new((files, report)))
     }

@@ -56,6 +56,8 @@ pub(crate) struct ResultBuilder {
     pub output_schema: Option<OutputSchema>,
     /// Tools that write, which the child does not have.
     pub withheld: Withheld,
+    /// The provider whose quota is used up for longer than the run may wait.
+    pub quota_exhausted: Option<String>,
 }
 
 /// Tools that write and that a child does not have.
@@ -130,6 +132,7 @@ impl ResultBuilder {
             sandbox: self.sandbox.as_ref().map(|plan| sandbox_report(plan, None)),
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
             next_step: verdict.next_step(),
+            quota_exhausted: self.quota_exhausted.as_deref().map(|provider| self.value(provider)),
             ..SingleResult::new(self.agent.clone(), self.field(&self.task), verdict.outcome)
         }
     }

@@ -145,6 +145,8 @@ pub struct SingleResult {
     /// True if this is the stored result of an earlier run with the same key in a workflow. Its usage was paid then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reused: bool,
+    /// The provider whose quota is used up for longer than the run may wait, if that ended the run.
+    pub quota_exhausted: Option<String>,
     /// The number of times that the child was started.
     pub attempts: u32,
     /// Time from the start of the run to its result, in milliseconds.
@@ -254,6 +256,7 @@ impl SingleResult {
             display_items: Vec::new(),
             outcome,
             reused: false,
+            quota_exhausted: None,
             attempts: 0,
             duration_ms: 0,
             model: None,
