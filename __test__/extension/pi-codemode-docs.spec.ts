@@ -10,7 +10,7 @@ import { backgroundStage, call, type ModelRequest, packageDir, type Stage, say, 
 
 const page = readFileSync(join(packageDir, "docs", "codemode.md"), "utf8");
 const [, section = ""] = page.split("## Three scripts");
-const scripts = [...section.matchAll(/^```js\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
+const scripts = [...section.matchAll(/^```javascript\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
 const [settings = {}, configuration = {}] = [...page.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(
 	([, json = ""]) => JSON.parse(json) as Record<string, unknown>,
 );

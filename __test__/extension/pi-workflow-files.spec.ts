@@ -165,7 +165,7 @@ for (const version of piVersions) {
 			await stage.world.assertNothingLeft();
 		});
 
-		test("continues after pi was killed, and pays only for what is missing", async () => {
+		test("continues after pi was killed, and pays only for the missing runs", async () => {
 			stage.world.write("long.ts", long);
 			isWorking = true;
 			const from = stage.server.requests.length;

@@ -90,8 +90,8 @@ async function recordsOf({ child, place }: Workflow): Promise<WorkflowRecord[]> 
 export const isRunning = (path: string): boolean => [...live].some((workflow) => workflow.path === path);
 
 /**
- * Ends the scripts with this name, or those of the workflow with this id, or all of them. Resolves with their number when they
- * have ended.
+ * Ends all scripts, or only those with this file name or with a workflow of this id. Resolves with their number when they have
+ * ended.
  */
 export async function stopWorkflows(name?: string): Promise<number> {
 	const stopped = [...live].map(async (workflow) => {
@@ -103,7 +103,7 @@ export async function stopWorkflows(name?: string): Promise<number> {
 	return (await Promise.all(stopped)).filter(Boolean).length;
 }
 
-/** A workflow that counts as stopped does not continue after a restart, so the script is told before its process ends. */
+/** Stores first that the workflow was stopped: an interrupted one would continue at the next start of pi. */
 async function stop(workflow: Workflow, running: readonly WorkflowRecord[]): Promise<void> {
 	const { child, ended, place } = workflow;
 	workflow.wasStopped = true;
