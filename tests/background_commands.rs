@@ -536,6 +536,7 @@ fn typed_commands_are_completed() {
         "send",
         "stop",
         "run",
+        "workflow",
         "background",
         "resume",
         "undo",
