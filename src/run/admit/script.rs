@@ -113,6 +113,15 @@ fn read_script(file: &Path) -> Result<(AllowedScript, String), String> {
     })
 }
 
+/// Replaces the tabs of indentation, which would be marks that hide the code.
+fn with_spaces(text: &str) -> String {
+    let line = |line: &str| {
+        let code = line.trim_start_matches('\t');
+        format!("{}{code}", "  ".repeat(line.len() - code.len()))
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
 /// Builds the question. It shows the whole file.
 fn question(script: &AllowedScript, text: &str, context: &HostContext) -> ConfirmRequest {
     let path = Visible::path(&script.path);
@@ -123,11 +132,22 @@ fn question(script: &AllowedScript, text: &str, context: &HostContext) -> Confir
     message.push_static("\nFiles that it imports are not shown here, and may change.");
     message.push_labeled("", &file_changes(&context.agent_dir, &script.path, text).unwrap_or_default());
     message.push_static("\n\nYou will be asked again when the file changes.");
-    let whole = whole_file(text);
+    let whole = whole_file(&with_spaces(text));
     message.push_labeled(marks_note(&message, &whole), &whole);
     let mut title = Visible::default();
     title.push_labeled("Run the workflow ", &Visible::line(&name));
     title.push_static("?");
     let run_id = RunId::random().into();
     ConfirmRequest { run_id, agent: name.into_owned(), title, message, path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indentation_has_no_marks_and_other_tabs_do() {
+        let shown = whole_file(&with_spaces("if (a) {\n\t\tb(\"\t\");\n}\n")).into_string();
+        assert!(shown.contains("|     b(\"<U+0009>\");\n"), "{shown}");
+    }
 }
