@@ -542,7 +542,7 @@ export declare class WorkflowError extends Error {
 	readonly results: KeyedResult[];
 }
 
-/** The state of a workflow: what a live card shows. */
+/** The state of a workflow, for a live card. */
 export interface WorkflowUpdate {
 	/** The id of the workflow. */
 	id: string;

@@ -242,8 +242,8 @@ class Script implements Workflow {
 }
 
 /** Leaves out the fields without a value, so that those of the workflow stay. */
-function defined<T extends object>(options: T): Partial<T> {
-	return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<T>;
+function defined<T extends object>(options: T): { [Name in keyof T]?: Exclude<T[Name], undefined> } {
+	return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as never;
 }
 
 interface Entry {

@@ -55,6 +55,7 @@ mod spares;
 mod spawn;
 mod store;
 mod store_runs;
+mod store_workflows;
 mod streamed;
 mod structured;
 mod supervise;

@@ -96,7 +96,10 @@ const expected: Record<string, RegExp> = {
 	"docs-api-md-2.ts": /^src\/a\.ts completed$.*^true$/ms,
 	"docs-api-md-3.ts": /^true$/m,
 	"docs-api-md-5.ts": /^\w+ true Done\.\n\w+ true Done\.$/m,
-	"docs-api-md-6.ts": /^false So far$/m,
+	"docs-api-md-6.ts": /^Done\.$/m,
+	"docs-api-md-7.ts": /^false So far$/m,
+	"docs-workflows-md-0.ts": /^Done\.$/m,
+	"docs-workflows-md-1.ts": /^Done\.\nDone\.$/m,
 };
 
 /** A pi in which the package is installed answers without a model. */

@@ -41,6 +41,7 @@ import {
 	markStyles,
 	OutputCollector,
 	openBackground,
+	openWorkflow,
 	Palette,
 	Panel,
 	type ParallelOptions,
@@ -56,6 +57,7 @@ import {
 	RunHandle,
 	type RunOptions,
 	type RunUsage,
+	removeWorkflow,
 	type SingleResult,
 	sanitizeOutput,
 	sentenceReport,
@@ -64,6 +66,7 @@ import {
 	startParallel,
 	startRun,
 	stateLabel,
+	stopWorkflow,
 	type TaskOptions,
 	type ToolResult,
 	type ToolSurface,
@@ -76,6 +79,7 @@ import {
 	truncateOutput,
 	truncateTail,
 	usageText,
+	workflows,
 } from "../../native.js";
 
 /** Holds when the two types are the same in every respect. */
@@ -434,6 +438,24 @@ export const examples = {
 	async loadConfig(): Promise<void> {
 		const { values, diagnostics, broken } = await loadConfig({ cwd: process.cwd() });
 		console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
+	},
+	async openWorkflow(): Promise<void> {
+		const cwd = process.cwd();
+		const workflow = await openWorkflow({ cwd, id: "review", limits: { maxRuns: 20 } });
+		workflow.phase("read");
+		const { account } = workflow;
+		const run = startRun({ cwd, account, agent: "explorer", task: "Where?", workflow: { id: "review", key: "where" } });
+		console.log((await run.result()).content[0]?.text);
+		await workflow.finish("completed");
+	},
+	async workflows(): Promise<void> {
+		for (const { id, state, runs } of await workflows({ cwd: process.cwd() })) console.log(id, state, runs.length);
+	},
+	async stopWorkflow(): Promise<void> {
+		console.log(await stopWorkflow({ cwd: process.cwd() }, "review"));
+	},
+	async removeWorkflow(): Promise<void> {
+		console.log(await removeWorkflow({ cwd: process.cwd() }, "review"));
 	},
 	async openBackground(): Promise<void> {
 		const delivered: string[] = [];

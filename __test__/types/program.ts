@@ -14,6 +14,8 @@ import {
 	type Task,
 	truncate,
 	type Update,
+	type WorkflowError,
+	workflow,
 } from "../../index.js";
 
 const task = { agent: "explorer", task: "Look around." };
@@ -46,6 +48,21 @@ export async function results(): Promise<void> {
 	run({ ...task, timeout: 5 });
 	// @ts-expect-error a mistake in a level
 	run({ ...task, thinking: "much" });
+}
+
+export async function scripts(): Promise<void> {
+	const schema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] } as const;
+	const value = await workflow("typed", {}, async (wf) => {
+		const { data } = await wf.run({ ...task, key: "a", schema });
+		const [first] = await wf.parallel([{ ...task, key: "b" }]);
+		const [settled] = await wf.parallel([{ ...task, key: "c" }], { settle: true });
+		void [first?.text satisfies string | undefined, settled?.error?.code satisfies string | undefined];
+		// @ts-expect-error a run in a workflow has a key
+		await wf.run(task);
+		return data.count;
+	});
+	void (value satisfies number);
+	void ({} as WorkflowError).results.map(({ key, result }) => [key, result.ok]);
 }
 
 function describe(update: Update): string {
@@ -91,6 +108,20 @@ export const examples = {
 	async truncate(): Promise<void> {
 		const { text, truncated } = await truncate("word ".repeat(5_000), { maxBytes: 1024, keep: "tail" });
 		console.log(truncated, text);
+	},
+	async workflow(): Promise<void> {
+		const summary = await workflow("review", { budget: { maxCost: 2 } }, async (wf) => {
+			wf.phase("read");
+			const files = ["src/a.ts", "src/b.ts"];
+			const reviews = await wf.parallel(
+				files.map((file) => ({ key: `review:${file}`, agent: "reviewer", task: `Review ${file}.` })),
+			);
+			wf.phase("merge");
+			const texts = reviews.map(({ text }) => text).join("\n\n");
+			const merged = await wf.run({ key: "merge", agent: "reviewer", task: `Merge these findings:\n\n${texts}` });
+			return merged.text;
+		});
+		console.log(summary);
 	},
 	async collect(): Promise<void> {
 		const pi = spawn("pi", ["--mode", "json", "-p", "What is this?"], { stdio: ["ignore", "pipe", "inherit"] });

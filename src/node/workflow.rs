@@ -79,10 +79,11 @@ pub fn open_workflow(
         let opened = background::open_workflow(&cwd, &Arc::new(context), request).await;
         let opened = opened.map_err(|error| napi::Error::from_reason(error.to_string()))?;
         if let Some(on_stop) = on_stop {
-            let stopped = opened.stopped().clone();
+            let opened = Arc::clone(&opened);
             spawn_task(async move {
-                stopped.cancelled().await;
-                drop(call(&on_stop, ()).await);
+                if opened.stopped().await {
+                    drop(call(&on_stop, ()).await);
+                }
             });
         }
         Ok(WorkflowHandle(opened))

@@ -41,7 +41,7 @@ pub async fn keyed(spec: RunSpec, key: Option<WorkflowRun>, call: Call) -> ToolR
     let (ready, keyed) = match key {
         None => (ready, None),
         Some(key) => match claim(ready, key, &call).await {
-            Claimed::Result(result) => return *result,
+            Claimed::Result(result) => return named(*result),
             Claimed::Run(keyed) => {
                 let KeyedRun { ready, record, from_start, lead } = *keyed;
                 (ready, Some((record, from_start, lead)))

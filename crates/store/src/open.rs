@@ -157,6 +157,7 @@ impl Store {
         let Some(mut open) = self.0.open.try_lock() else { return };
         let own = "SELECT EXISTS (SELECT 1 FROM place WHERE process = ?1)
                    OR EXISTS (SELECT 1 FROM run WHERE is_live AND process = ?1)
+                   OR EXISTS (SELECT 1 FROM workflow WHERE is_live AND process = ?1)
                    OR EXISTS (SELECT 1 FROM delivery WHERE delivered_ms IS NULL AND process = ?1)";
         let has_own = |open: &Open| open.connection.query_row(own, [open.presence.id()], |row| row.get(0));
         if open.is_lost || has_own(&open).unwrap_or(true) {
@@ -232,7 +233,7 @@ impl Store {
 /// Moves the rows of this process from its old id to the new one.
 fn move_rows(connection: &mut Connection, from: &str, to: &str) -> rusqlite::Result<()> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    for table in ["place", "run", "delivery"] {
+    for table in ["place", "run", "delivery", "workflow"] {
         transaction.execute(&format!("UPDATE {table} SET process = ?1 WHERE process = ?2"), [to, from])?;
     }
     transaction.commit()

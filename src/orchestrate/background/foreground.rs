@@ -117,6 +117,9 @@ impl ForegroundRun {
         live.note_prepared(ready);
         let registration = service.registry.list(&Arc::new(live));
         service.registry.notify();
+        if registration.live.record().workflow.is_some() {
+            watch_others(&service);
+        }
         Arc::new(Self { service, registration, context: Arc::clone(&ready.spec.context) })
     }
 

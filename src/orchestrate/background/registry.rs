@@ -35,6 +35,11 @@ impl RunRegistry {
         in_background(&self.runs.lock())
     }
 
+    /// Returns true if there is a run that other processes can ask for something: in the background, or of a workflow.
+    pub(super) fn has_shared(&self) -> bool {
+        self.all(None).iter().any(|live| !live.is_foreground() || live.record().workflow.is_some())
+    }
+
     pub(super) fn get(&self, key: &str) -> Option<Arc<LiveRun>> {
         self.runs.lock().get(key).cloned()
     }

@@ -51,8 +51,8 @@ async fn watch(service: Arc<BackgroundService>) {
         changes.mark_unchanged();
         poll(&service, &mut schedule).await;
         sleep(BUSY_PAUSE).await;
-        let is_busy = service.registry.background_count() > 0
-            || service.conversations.is_any(ConversationView::has_live);
+        let is_busy =
+            service.registry.has_shared() || service.conversations.is_any(ConversationView::has_live);
         if !is_busy {
             // A change since the last poll may be a new run.
             let _ = timeout(IDLE_PAUSE, changes.changed()).await;
@@ -63,7 +63,7 @@ async fn watch(service: Arc<BackgroundService>) {
 /// Returns true if another poll is useful. If not, the next call of [`watch_others`] starts again.
 fn is_needed(service: &BackgroundService) -> bool {
     let mut is_watching = service.is_watching.lock();
-    *is_watching = service.registry.background_count() > 0 || service.conversations.is_any(|_| true);
+    *is_watching = service.registry.has_shared() || service.conversations.is_any(|_| true);
     *is_watching
 }
 

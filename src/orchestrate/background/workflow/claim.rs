@@ -1,4 +1,4 @@
-//! Decides what a call with a key does: it gets the stored result, waits for the run of another call, continues an interrupted
+//! The decision about a call with a key: it gets the stored result, waits for the run of another call, continues an interrupted
 //! run, or runs.
 
 use std::path::PathBuf;
@@ -21,6 +21,7 @@ use crate::run::{
     AdmittedRun, CallError, ErrorCode, Progress, Resumption, RunDetails, RunOutcome, RunRecord, TaskProgress,
     ToolResult, Used, WorkflowRun, blocking, is_idle, workflow_account,
 };
+use crate::transcript::{Wanted, read_transcript};
 use agents::config::Config;
 use files::canonical;
 use sanitizer::quoted;
@@ -63,7 +64,7 @@ pub(crate) struct KeyedRun {
     pub lead: Lead,
 }
 
-/// Decides what a call with a key does. Waits as long as another call works on the key.
+/// Makes the decision about a call with a key. Waits as long as another call works on the key.
 pub(crate) async fn claim(ready: AdmittedRun, mut place: WorkflowRun, call: &Call) -> Claimed {
     if place.project.as_os_str().is_empty() {
         let host = &ready.spec.context.host;
@@ -195,7 +196,7 @@ struct Begun {
     from_start: Option<AdmittedRun>,
 }
 
-/// Stores the run that works on a key: an interrupted one that continues, or a new one. `None`: another process was first.
+/// Stores the run that works on a key: an interrupted run that continues, or a new run. `None`: another process was first.
 async fn begin(
     service: &Arc<BackgroundService>,
     mut ready: AdmittedRun,
@@ -212,6 +213,7 @@ async fn begin(
     if let Some(run) = interrupted
         && let (Some(session), Some(directory)) = (&run.transcript, &run.directory)
         && until_idle(directory.clone()).await
+        && knows_task(session.clone(), &ready).await
     {
         from_start = Some(ready.clone());
         let resumption =
@@ -248,6 +250,16 @@ async fn until_idle(directory: PathBuf) -> bool {
         }
         sleep(CHILD_INTERVAL).await;
     }
+}
+
+/// Returns true if a child has written its task into its session. pi writes it with the first answer, and a child that continues
+/// an empty session would not know what to do.
+async fn knows_task(session: PathBuf, ready: &AdmittedRun) -> bool {
+    let sanitizer = Arc::clone(&ready.builder.sanitizer);
+    let newest = Wanted { entries: 1, tools: true, skip: 0 };
+    blocking(move || read_transcript(&session, newest, &sanitizer))
+        .await
+        .is_ok_and(|transcript| !transcript.entries.is_empty())
 }
 
 /// A run whose result cannot be kept.

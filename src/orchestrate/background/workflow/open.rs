@@ -75,6 +75,8 @@ pub struct OpenWorkflow {
     config: Config,
     /// Cancelled when a person stops it.
     stop: Cancel,
+    /// Cancelled when it is no longer open.
+    closed: Cancel,
     state: Mutex<State>,
     /// Held during each write to the store.
     writing: Arc<tokio::sync::Mutex<()>>,
@@ -157,6 +159,7 @@ pub async fn open_workflow(
         key: key.clone(),
         config,
         stop: Cancel::new(),
+        closed: Cancel::new(),
         state: Mutex::new(state),
         writing: Arc::default(),
     });
@@ -182,10 +185,13 @@ impl OpenWorkflow {
         workflow_account(&self.key)
     }
 
-    /// The token that is cancelled when a person stops it.
-    #[must_use]
-    pub fn stopped(&self) -> &Cancel {
-        &self.stop
+    /// Waits until a person stops it. `false`: it is closed, and no one has stopped it.
+    pub async fn stopped(&self) -> bool {
+        tokio::select! {
+            biased;
+            _ = self.stop.cancelled() => true,
+            _ = self.closed.cancelled() => false,
+        }
     }
 
     /// Enters a phase. Runs that start from now on belong to it.
@@ -228,7 +234,13 @@ impl OpenWorkflow {
 
     /// Removes it from the open workflows of this process, without an end.
     pub fn close(&self) {
-        OPEN.lock().remove(&place(&self.service, &self.key));
+        self.closed.cancel(CancelReason::Dropped);
+        let place = place(&self.service, &self.key);
+        let mut all = OPEN.lock();
+        // It may have been opened again.
+        if all.get(&place).is_some_and(|open| std::ptr::eq(&**open, self)) {
+            all.remove(&place);
+        }
     }
 
     /// The phase that it is in.
@@ -387,7 +399,7 @@ async fn named(cwd: &Path, context: &HostContext, id: &str) -> (Arc<BackgroundSe
     blocking(move || (background(&agent_dir), workflow_key(&canonical(&cwd), &id))).await
 }
 
-/// Returns a workflow with its runs, and with the newest facts about those of this process.
+/// Returns a workflow with its runs. Runs of this process have their newest facts.
 fn whole(
     service: &BackgroundService,
     store: &Store,
@@ -425,10 +437,14 @@ async fn orphans(service: &Arc<BackgroundService>, key: &str) -> Result<Vec<(Run
     service.blocking(read).await
 }
 
-/// Carries out requests to stop, ends the runs once they have used too many tokens, and stores what has changed.
+/// Carries out requests to stop, ends the runs once they have used too many tokens, and stores changes of the record.
 async fn watch(workflow: Arc<OpenWorkflow>) {
     while find(&workflow.service, &workflow.key).is_some_and(|open| Arc::ptr_eq(&open, &workflow)) {
-        sleep(CHECK_INTERVAL).await;
+        tokio::select! {
+            biased;
+            _ = workflow.closed.cancelled() => return,
+            () = sleep(CHECK_INTERVAL) => {}
+        }
         let key = workflow.key.clone();
         let read = move |service: &BackgroundService| {
             let found = service.store.workflows().ok()?.workflow(&key).ok()??;
@@ -476,6 +492,6 @@ fn where_of(host: HostProcess, record: &WorkflowRecord) -> String {
 }
 
 fn read_record(row: &StoredWorkflow) -> WorkflowRecord {
-    // A newer release may have written what this one cannot read.
+    // A newer release may have written another form.
     serde_json::from_str(&row.body).unwrap_or_default()
 }

@@ -161,7 +161,7 @@ impl WorkflowRecord {
         serde_json::to_string(&kept).expect("a workflow has texts for keys")
     }
 
-    /// Adds its runs, and what follows from them and from its host.
+    /// Adds its runs. State, cost and tokens follow from them and from its host.
     pub(super) fn with_runs(mut self, host: HostProcess, runs: Vec<KeyedRecord>) -> Self {
         let is_live = runs.iter().any(|run| run.outcome.is_none());
         self.state = match (self.state, host) {
