@@ -899,11 +899,31 @@ export interface CommandReport {
   exact?: ExactReport
   /** `RunRecord.key` of a run to show at work, after `run --wait`. */
   watch?: string
+  /** The script that the host starts now, in a process of its own, after `workflow FILE`. */
+  workflow?: AllowedScript
   /**
    * True if the card of a call or the message about a background run says it, too. A host that draws them does not show
    * the report. Absent otherwise.
    */
   isOnCard?: boolean
+}
+
+/** A script that the user allows to run. */
+export interface AllowedScript {
+  /** The absolute path of the file. */
+  path: string
+  /** The SHA-256 of the text that the user has allowed, in hexadecimal. Do not run another text. */
+  sha256: string
+}
+
+/** A workflow whose process ended before its script. */
+export interface InterruptedWorkflow {
+  /** Its id. */
+  id: string
+  /** The path of its script, relative to the project if it is in there. */
+  file: string
+  /** The script, if the user has allowed its present text. */
+  script?: AllowedScript
 }
 
 /** One line of a report. */
@@ -1117,6 +1137,11 @@ export interface ToolSurfaces {
    * and `sessions_stop`, for the runs of the session.
    */
   tools: Array<ToolSurface>
+  /**
+   * `subagent_run`, for scripts of pi's `codemode` tool. A pi without tool exposures would offer it to the model: register
+   * it only if the entries of `pi.getAllTools()` have an `exposure`.
+   */
+  scriptTool: ScriptToolSurface
   /** Append this to the system prompt once. Absent when `injectDelegationPolicy` is false. */
   delegationPolicy?: string
   /** Mistakes in the configuration and in agent files; show them once. */
@@ -1143,6 +1168,24 @@ export interface ToolSurface {
   exposure: "model-only"
   /** The effects of the tool, in the form that pi 1.x and later accept. Absent: it can do whatever its agents do. */
   annotations?: ToolAnnotations
+}
+
+/** The tool for scripts, as pi 1.x and later register it. */
+export interface ScriptToolSurface {
+  /** The name that scripts call. */
+  name: string
+  /** The name that people read. */
+  label: string
+  /** The text for the model that writes scripts. */
+  description: string
+  /** Always empty. */
+  promptGuidelines: Array<string>
+  /** The JSON schema of the parameters. */
+  parameters: Record<string, unknown>
+  /** The JSON schema of the structured result. */
+  outputSchema: Record<string, unknown>
+  /** The callers that may use the tool. */
+  exposure: "codemode"
 }
 
 /** The effects of a tool. */
@@ -1569,7 +1612,10 @@ export declare class BackgroundSession {
    * resumed this way at most twice. Resolves with the report. `host` answers the questions of the runs.
    */
   restartRuns(keys: Array<string>, host?: HostCallbacks | undefined | null): Promise<CommandReport>
-  /** Returns at most 20 completions of the words after `/subagents `. Empty if the line is complete. Answers from memory. */
+  /**
+   * Returns at most 20 completions of the words after `/subagents `. Empty if the line is complete. Answers from memory; for the
+   * file of a workflow it reads one directory.
+   */
   complete(prefix: string): Array<Completion>
   /**
    * Resolves with the newest entries of a run's conversation. `key` is `RunRecord.key`. Rejects when there is no
@@ -1581,6 +1627,10 @@ export declare class BackgroundSession {
    * caller also ends the current turn. Resolves with the report, after at most 10 seconds.
    */
   stopAll(turn?: boolean | undefined | null): Promise<CommandReport>
+  /** Resolves with the report on the end of a workflow's process, which the host started after `CommandReport.workflow`. */
+  workflowEnded(end: WorkflowEnd): Promise<CommandReport>
+  /** Resolves with the interrupted workflows of the project that a file has started. */
+  interruptedWorkflows(): Promise<InterruptedWorkflow[]>
   /**
    * Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
    * may be offered again after a restart, so recognize them by their ids.
@@ -2491,7 +2541,7 @@ export declare function paletteColors(): Array<string>
 /** The keys of an action of the panel. */
 export interface PanelKey {
   /** The action. */
-  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "discard" | "again" | "keys" | "back" | "left"
+  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "discard" | "again" | "workflows" | "stopWorkflow" | "resumeWorkflow" | "keys" | "back" | "left"
   /** The action of pi's that is the same: the keys that the user has chosen for it come first. */
   pi?: string
   /** The panel's own keys, as pi names keys. */
@@ -3132,6 +3182,20 @@ export interface WaitingQuestion {
   agent: string
   /** The name of the run, if it has one. */
   label?: string
+}
+
+/** The end of the process of a workflow. */
+export interface WorkflowEnd {
+  /** The name of its script. */
+  name: string
+  /** Its exit code; absent if a signal ended it. */
+  exitCode?: number
+  /** True if the user has stopped it. */
+  wasStopped: boolean
+  /** The time since its start, in milliseconds. */
+  durationMs: number
+  /** Its output; after a failure its errors. */
+  output: string
 }
 
 /** A workflow to open, and the pi around it. */

@@ -119,9 +119,18 @@ export function backgroundRun(receipt: native.SpawnReceipt | undefined): Backgro
 	return { runId, sessionKey: childSessionKey, warnings };
 }
 
+/** The place of the session for which pi runs this program, as the options of the engine. */
+function hostedPlace(): Partial<native.RunOptions> {
+	return (globalThis as { [hosted]?: Partial<native.RunOptions> })[hosted] ?? {};
+}
+
+/** `extension/workflows/host.mjs` sets it in the process of a workflow. */
+const hosted = Symbol.for("pi-subagent-native.place");
+
 /** The options of every call. */
 export function placeOf({ cwd, agentDir, env, piCommand, config }: Pick<RunOptions, "cwd" | "agentDir" | "env" | "piCommand" | "config">) {
 	return {
+		...hostedPlace(),
 		cwd: cwd ?? process.cwd(),
 		...(agentDir !== undefined && { agentDir }),
 		...(env && { env }),

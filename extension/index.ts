@@ -6,15 +6,21 @@
 
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { KeyId } from "@earendil-works/pi-tui";
-import type { BackgroundEvent, DeliveryMessage, ToolSurfaces } from "../native.js";
+import type { BackgroundEvent, DeliveryMessage } from "../native.js";
 import { type Deliveries, openDeliveries } from "./background/deliveries.ts";
 import { Background } from "./background/registry.ts";
 import { redrawEnded, registerAnnouncementRenderer, stopClocks } from "./cards/cards.ts";
 import childGuard from "./child-guard.cjs";
-import { registerBackgroundKey, registerCommands, registerRestarts } from "./commands/commands.ts";
+import {
+	continueWorkflows,
+	registerBackgroundKey,
+	registerCommands,
+	registerRestarts,
+	reportWorkflows,
+} from "./commands/commands.ts";
 import { staleNotice } from "./host/build.ts";
 import { findHostExtensions } from "./host/extensions.ts";
-import { messageOf, Notices, printAtExit, runGuarded } from "./host/guard.ts";
+import { messageOf, Notices, printAtExit, reportFailure, runGuarded } from "./host/guard.ts";
 import { guarded } from "./host/guarded.ts";
 import { findTakenNames, isTaken } from "./host/names.ts";
 import { loadAddon } from "./host/native.ts";
@@ -24,8 +30,17 @@ import { dialogs } from "./questions/dialogs.ts";
 import { Questions } from "./questions/questions.ts";
 import { terminalQuestions } from "./questions/terminal.ts";
 import { watchArrivingCalls } from "./tools/early.ts";
-import { closeRuns, describeTools, ownTools, rememberedTools, withPolicy } from "./tools/tools.ts";
+import {
+	closeRuns,
+	describeTools,
+	ownTools,
+	rememberedTools,
+	type Surfaces,
+	toolsFor,
+	withPolicy,
+} from "./tools/tools.ts";
 import { showWidget } from "./ui/widget.ts";
+import { closeWorkflows } from "./workflows/workflows.ts";
 
 export default function subagentNative(api: ExtensionAPI): void {
 	if (process.env.PI_SUBAGENT_CHILD === "1") {
@@ -45,7 +60,7 @@ function start(pi: ExtensionAPI): void {
 	const tools = ownTools(pi, questions, background);
 	const notices = new Notices();
 	const endArriving = watchArrivingCalls(pi);
-	let surfaces: ToolSurfaces | undefined;
+	let surfaces: Surfaces | undefined;
 	let deliveries: Deliveries | undefined;
 	let hideWidget = () => {};
 	/** The number of session starts and ends so far. */
@@ -98,7 +113,7 @@ function start(pi: ExtensionAPI): void {
 			if (!surfaces?.register) return;
 			const taken = findTakenNames(
 				pi,
-				surfaces.tools.map(({ name }) => name),
+				toolsFor(pi, surfaces).map(({ name }) => name),
 			);
 			const { native } = loadAddon();
 			if (native && taken.length > 0) notices.announce(native.takenNameNotices(surfaceOptions(pi, context)), context);
@@ -151,7 +166,7 @@ function start(pi: ExtensionAPI): void {
 		// The session has ended in the meantime, or has started again.
 		if (thisSession !== sessionChanges) return;
 		registerAnnouncementRenderer(pi, settled);
-		if (surfaces.register) tools.register(surfaces.tools);
+		if (surfaces.register) tools.register(toolsFor(pi, surfaces));
 		else if (remembered.length > 0) {
 			const off = new Set(remembered.map(({ name }) => name));
 			pi.setActiveTools(pi.getActiveTools().filter((name) => !off.has(name)));
@@ -167,6 +182,9 @@ function start(pi: ExtensionAPI): void {
 		if (thisSession !== sessionChanges) return;
 		notifyTakenNames(context);
 		openBackground(context);
+		reportWorkflows(pi, context, background);
+		// Without a user, pi exits after its answer.
+		if (context.hasUI) reportFailure("continuing workflows", continueWorkflows(pi, context, background));
 		if (isTerminal) hideWidget = showWidget(context, background);
 	});
 
@@ -199,6 +217,7 @@ function start(pi: ExtensionAPI): void {
 		// Runs continue across a reload; the next load of the extension opens their session again.
 		if (reason !== "reload") {
 			// pi switches to another session: the runs of this one continue, and the store keeps their results for it.
+			if (isQuit) await closeWorkflows();
 			const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
 			const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
 			if (ended && context.mode === "tui") printAtExit(ended);

@@ -1,19 +1,22 @@
 //! The commands of `/subagents …` and their answers.
 
 use std::fmt::Write as _;
+use std::fs;
 use std::io;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use pi_events::{Cost, Usage};
 use pi_subagent_native::orchestrate::background::commands::{
-    Command, RunCommand, Target, Wanted, complete, parse, resolve, usage_report,
+    Command, RunCommand, Target, Wanted, complete, complete_script, parse, resolve, usage_report,
 };
 use pi_subagent_native::orchestrate::background::{ActionOutcome, Cleanup, LiveSnapshot, RunRecord};
 use pi_subagent_native::present::{
-    Clock, Report, action_report, already_finished, info_paths_report, info_report, list_report, log_report,
-    moved_to_background_report, refused_report, started_report, stopped_report,
+    Clock, Mark, Report, WorkflowEnd, WorkflowRow, WorkflowRunRow, action_report, already_finished,
+    info_paths_report, info_report, list_report, log_report, moved_to_background_report, refused_report,
+    started_report, stopped_report, workflow_ended_report, workflow_started_report, workflows_report,
 };
-use pi_subagent_native::run::{RunOutcome, RunState};
+use pi_subagent_native::run::{AllowedScript, RunOutcome, RunState};
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use worktree::ChangesState;
 
@@ -173,6 +176,8 @@ fn a_line_is_understood_or_refused_with_the_mistake() {
         "send 1a",
         "resume",
         "doctor now",
+        "workflow --now",
+        "script x.ts",
         "stpo 2",
         "what \u{1b}[31mis this",
     ] {
@@ -415,7 +420,104 @@ fn actions_report_their_result() {
     for (action, done) in [("stop", "stopped"), ("send", "sent a message"), ("resume", "resumed")] {
         section(&mut text, action, &refused_report(&run, done, "it waits for its turn"));
     }
+    let script = AllowedScript { path: "/project/scripts/review.ts".into(), sha256: String::new() };
+    section(&mut text, "workflow", &workflow_started_report(script));
+    let end = |exit_code, was_stopped, output: &str| {
+        let (name, duration) = ("review.ts".to_owned(), Duration::from_secs(75));
+        workflow_ended_report(&WorkflowEnd {
+            name,
+            exit_code,
+            was_stopped,
+            duration,
+            output: output.to_owned(),
+        })
+    };
+    let long: String = (1..=60).map(|line| format!("line {line}\n")).collect();
+    for (heading, report) in [
+        ("workflow: ended", end(Some(0), false, "2 findings\n\nin src/a.ts\n")),
+        ("workflow: long", end(Some(0), false, &long)),
+        ("workflow: failed", end(Some(1), false, "So far.\nError: It went wrong.")),
+        ("workflow: killed", end(None, false, "")),
+        ("workflow: stopped", end(None, true, "It began.")),
+    ] {
+        section(&mut text, heading, &report);
+    }
     insta::assert_snapshot!("done", text);
+}
+
+#[test]
+fn workflows_are_listed_with_their_runs() {
+    let run = |mark, key: &str, state, cost| WorkflowRunRow {
+        mark,
+        key: key.to_owned(),
+        run_id: "1a2b3c4d".to_owned(),
+        agent: "reviewer".to_owned(),
+        state,
+        cost,
+    };
+    let running = WorkflowRow {
+        mark: Mark::Running,
+        name: "review".to_owned(),
+        file: Some("scripts/review.ts".to_owned()),
+        state: "running",
+        phase: Some("merge".to_owned()),
+        live: 1,
+        completed: 1,
+        unfinished: 1,
+        cost: 0.42,
+        error: None,
+        runs: vec![
+            run(Mark::Ok, "src/a.ts", "completed", 0.4),
+            run(Mark::Error, "src/b.ts", "failed", 0.02),
+            run(Mark::Running, "merge", "running", 0.0),
+        ],
+    };
+    let failed = WorkflowRow {
+        mark: Mark::Error,
+        name: "nightly".to_owned(),
+        file: None,
+        state: "failed",
+        phase: None,
+        live: 0,
+        completed: 0,
+        unfinished: 0,
+        cost: 0.0,
+        error: Some("It went\nwrong.".to_owned()),
+        runs: Vec::new(),
+    };
+    let text = workflows_report(vec![running, failed]).plain();
+    insta::assert_snapshot!("workflows", text);
+    insta::assert_snapshot!("no_workflows", workflows_report(Vec::new()).plain());
+}
+
+#[test]
+fn the_file_of_a_workflow_is_completed() {
+    let project = tempfile::tempdir().expect("a temporary directory is created");
+    for file in ["review.ts", "notes.md", "scripts/one.mjs", "scripts/.hidden.ts", ".pi/x.ts"] {
+        let path = project.path().join(file);
+        fs::create_dir_all(path.parent().expect("the file has a directory"))
+            .expect("the directory is created");
+        fs::write(path, "").expect("the file is written");
+    }
+    let offered = |prefix: &str| {
+        let offered = complete_script(prefix, project.path())?;
+        Some(offered.into_iter().map(|one| one.value).collect::<Vec<_>>())
+    };
+    let cases: [(&str, Option<&[&str]>); 7] = [
+        ("workflow ", Some(&["workflow review.ts", "workflow scripts/"])),
+        ("workflow re", Some(&["workflow review.ts"])),
+        ("workflow scripts/", Some(&["workflow scripts/one.mjs"])),
+        ("workflow .", Some(&["workflow .pi/"])),
+        // Enter runs a complete line at once.
+        ("workflow review.ts", Some(&[])),
+        ("workflow missing/", Some(&[])),
+        ("stop re", None),
+    ];
+    for (prefix, expected) in cases {
+        let expected =
+            expected.map(|values| values.iter().map(|value| (*value).to_owned()).collect::<Vec<_>>());
+        assert_eq!(offered(prefix), expected, "{prefix}");
+    }
 }
 
 #[test]
@@ -434,6 +536,7 @@ fn typed_commands_are_completed() {
         "send",
         "stop",
         "run",
+        "workflow",
         "background",
         "resume",
         "undo",

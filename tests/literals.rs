@@ -110,6 +110,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("PublishedRun.outcome", texts(RunOutcome::TEXTS)),
         ("PublishedRun.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
         ("PublishedRun.status", texts(BackgroundStatus::TEXTS)),
+        ("ScriptToolSurface.exposure", Literals::from(["codemode"])),
         ("ToolSurface.exposure", Literals::from(["model-only"])),
         ("TranscriptEntry.role", texts(TranscriptRole::TEXTS)),
     ];

@@ -54,8 +54,9 @@ const INPUTS: [&str; 18] = [
 ];
 
 /// The interfaces of values that `src/node` puts together: no value of the core is the whole of one.
-const OF_THE_EDGE: [&str; 23] = [
+const OF_THE_EDGE: [&str; 26] = [
     "AgentCatalog",
+    "AllowedScript",
     "ByteRange",
     "Choice",
     "CollectedOutput",
@@ -63,11 +64,13 @@ const OF_THE_EDGE: [&str; 23] = [
     "ConfirmRequest",
     "DoctorReport",
     "ExactReport",
+    "InterruptedWorkflow",
     "LoadedConfig",
     "ModelRequest",
     "PreparedArguments",
     "Question",
     "RefreshRequest",
+    "ScriptToolSurface",
     "SessionToolAnswer",
     "SessionToolDetails",
     "ShadowedAgent",

@@ -287,6 +287,10 @@ describe("the tools to register", () => {
 				object({ sessionKey }),
 			],
 		);
+		const { scriptTool } = surface;
+		assert.deepEqual([scriptTool.name, scriptTool.exposure], ["subagent_run", "codemode"]);
+		assert.deepEqual(Object.keys(scriptTool.parameters.properties as object), ["agent", "model", "schema", "task"]);
+		assert.deepEqual(scriptTool.outputSchema.required, ["status", "report", "runId", "cost"]);
 		const { delegationPolicy = "" } = surface;
 		const counted = surface.tools
 			.flatMap(({ name, description, promptSnippet, promptGuidelines, parameters }) => [

@@ -78,6 +78,14 @@ export class BackgroundDouble implements BackgroundSession {
 		throw new Error("no test calls it");
 	}
 
+	async interruptedWorkflows(): ReturnType<BackgroundSession["interruptedWorkflows"]> {
+		return [];
+	}
+
+	workflowEnded(): ReturnType<BackgroundSession["workflowEnded"]> {
+		throw new Error("no test calls it");
+	}
+
 	continueRun(): ReturnType<BackgroundSession["continueRun"]> {
 		throw new Error("no test calls it");
 	}

@@ -8,6 +8,7 @@ import type { Screen } from "../../extension/host/pi.ts";
 import { openPanel } from "../../extension/panel/panel.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import { plainText } from "../../extension/ui/text.ts";
+import type { CommandReport } from "../../native.js";
 import type { BackgroundDouble } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
 import { standingIn } from "./standing-in.ts";
@@ -59,6 +60,8 @@ export class PanelDouble {
 	});
 	private readonly host = new HostDouble();
 	private screen: Screen | undefined;
+	/** Gets the reports of commands, whose scripts it would start. */
+	start: (report: CommandReport) => unknown = () => {};
 
 	/** `opened` is the key of the run whose transcript opens first. */
 	constructor(background: BackgroundDouble, opened?: string) {
@@ -88,7 +91,13 @@ export class PanelDouble {
 				}),
 		};
 		const context: ExtensionContext = this.host.context();
-		void openPanel(context, background.background, {}, (run) => this.answered.push(run), opened).then(() => {
+		void openPanel(
+			context,
+			background.background,
+			{},
+			{ answer: (run) => this.answered.push(run), start: (report) => this.start(report) },
+			opened,
+		).then(() => {
 			this.isClosed = true;
 		});
 	}

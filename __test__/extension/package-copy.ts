@@ -58,6 +58,15 @@ function tool(name: string): ToolSurface {
 export const SURFACES: ToolSurfaces = {
 	register: true,
 	tools: ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"].map(tool),
+	scriptTool: {
+		name: "subagent_run",
+		label: "subagent_run",
+		description: "The tool subagent_run.",
+		promptGuidelines: [],
+		parameters: {},
+		outputSchema: {},
+		exposure: "codemode",
+	},
 	delegationPolicy: "Delegate focused work.",
 	notices: [],
 };
@@ -165,6 +174,14 @@ export class ViewDouble implements BackgroundSession {
 	}
 
 	restartRuns(): ReturnType<BackgroundSession["restartRuns"]> {
+		throw new Error("no test calls it");
+	}
+
+	async interruptedWorkflows(): ReturnType<BackgroundSession["interruptedWorkflows"]> {
+		return [];
+	}
+
+	workflowEnded(): ReturnType<BackgroundSession["workflowEnded"]> {
 		throw new Error("no test calls it");
 	}
 

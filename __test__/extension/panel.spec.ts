@@ -342,6 +342,26 @@ describe("keys with an effect", () => {
 		assert.ok(!panel.isClosed);
 	});
 
+	it("show, stop and continue the workflow of a run", async () => {
+		const workflow = { id: "review", key: "src/a.ts", project: "/project" } as RunRecord["workflow"] & object;
+		const other = aRun({ label: "other" });
+		const { panel, background } = await open(other, aRun({ label: "loader", workflow }));
+		const started: unknown[] = [];
+		panel.start = (report) => started.push(report.workflow);
+		await panel.press("w");
+		assert.deepEqual(background.commands, ["workflow"]);
+		await panel.press(KEYS.escape, "S");
+		assert.match(panel.foot, /^shift\+s again stops the workflow of “loader” and all of its runs/);
+		await panel.press("S");
+		const script = { path: "/project/review.ts", sha256: "0" };
+		background.answer = (line) => ({ ...report(`done: ${line}`), workflow: script });
+		await panel.press("R");
+		assert.deepEqual(background.commands, ["workflow", "stop review", "resume review"]);
+		assert.deepEqual(started.at(-1), script);
+		await panel.press("j", "S");
+		assert.match(panel.foot, /“other” belongs to no workflow/);
+	});
+
 	it("show the output of the commands, and return", async () => {
 		const run = aRun({ label: "loader" });
 		const { panel, background } = await open(run);

@@ -275,6 +275,22 @@ describe("registration", () => {
 		for (const { name, exposure } of SURFACES.tools) assert.equal(host.tools.get(name)?.exposure, exposure);
 	});
 
+	it("registers the tool for scripts only in a pi that knows tool exposures", async () => {
+		const registered = async (hasExposures: boolean) => {
+			const { host } = await start();
+			const all = host.getAllTools.bind(host);
+			host.getAllTools = () => all().map((tool) => (hasExposures ? { ...tool, exposure: "direct" } : tool));
+			await host.emit("session_start");
+			return host.tools.get("subagent_run");
+		};
+		assert.equal(await registered(false), undefined);
+		const tool = await registered(true);
+		assert.equal(tool?.exposure, "codemode");
+		assert.deepEqual(tool?.outputSchema, {});
+		// A script gets the errors of its own arguments.
+		assert.equal(tool?.prepareArguments, undefined);
+	});
+
 	it("reports once that a restart is needed after the package on disk has changed", async () => {
 		const loaded = await start();
 		const module = join(loaded.folder, bundle);

@@ -26,6 +26,8 @@ export class Background {
 	runs = NONE;
 	/** What commands have done with the changes of runs, as `CallCard.settle` takes it. */
 	settled = NOTHING_SETTLED;
+	/** The ids of foreground runs without a card: scripts have called them. */
+	readonly withoutCard = new Set<string>();
 	private undelivered = NONE;
 	/** The run ends (`endOf`) whose results have been offered for delivery. */
 	private readonly offered = new Set<string>();
@@ -82,6 +84,7 @@ export class Background {
 		this.undelivered = NONE;
 		this.offered.clear();
 		this.settled = NOTHING_SETTLED;
+		this.withoutCard.clear();
 		this.publish(NONE);
 		return session;
 	}

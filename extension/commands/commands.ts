@@ -8,12 +8,13 @@ import type { KeyId } from "@earendil-works/pi-tui";
 import type { CommandReport, DeliveryMessage } from "../../native.js";
 import type { Background } from "../background/registry.ts";
 import { hostCallbacks } from "../host/callbacks.ts";
-import { messageOf } from "../host/guard.ts";
+import { messageOf, reportFailure } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { placeOptions } from "../host/options.ts";
 import { openPanel } from "../panel/panel.ts";
 import type { Questions } from "../questions/questions.ts";
 import { SHORTCUT } from "../questions/terminal.ts";
+import { isRunning, onWorkflowEnd, startWorkflow, stopWorkflows } from "../workflows/workflows.ts";
 import { deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";
 
 /** The session state that the commands use. */
@@ -33,7 +34,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	registerReportRenderer(pi);
 	pi.registerCommand("subagents", {
 		description:
-			"Sub-agents: list, run, background, stop, log, info, send, resume, diff, apply, discard, undo, answer, agents, doctor",
+			"Sub-agents: list, run, workflow, background, stop, log, info, send, resume, diff, apply, discard, undo, answer, agents, doctor",
 		getArgumentCompletions(prefix) {
 			const items = background.session?.complete(prefix) ?? [];
 			// A complete command gets no list, so that Enter runs it at once.
@@ -42,14 +43,24 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 		async handler(args, context) {
 			const line = args.trim();
 			const callbacks = hostCallbacks(context, questions);
-			if (line === "" && context.mode === "tui") return openPanel(context, background, callbacks, answer);
+			const start = ({ workflow }: Pick<CommandReport, "workflow">) =>
+				workflow && startWorkflow(workflow, placeOptions(pi, context));
+			const panel = (opened?: string) => openPanel(context, background, callbacks, { answer, start }, opened);
+			if (line === "" && context.mode === "tui") return panel();
 			// The only subcommand about this terminal instead of runs.
 			const opened = questions.open(line);
 			if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
 			if (opened) return;
+			if (await stopNamed(line)) return;
+			if (/^workflow\b/.test(line) && process.versions.bun !== undefined) {
+				return deliver(pi, context, messageReport("error", "This pi contains no Node, and cannot run scripts"));
+			}
 			const report = await answerOf(pi, context, session, line || WITHOUT_PANEL);
 			if (context.mode !== "tui" || !report.isOnCard) deliver(pi, context, report);
-			if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, answer, report.watch);
+			if (report.watch && context.mode === "tui") await panel(report.watch);
+			const ended = start(report);
+			// Without a user, pi exits right after a command.
+			if (!context.hasUI) await ended;
 			if (!context.hasUI) await drain(context);
 		},
 	});
@@ -60,6 +71,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const isBusy = !context.isIdle();
 			// Stop the runs before the turn ends: it ends the waiting calls too, and the report counts their runs.
 			const report = background.session?.stopAll(isBusy);
+			reportFailure("stopping workflows", stopWorkflows());
 			if (isBusy) context.abort();
 			deliver(pi, context, (await report) ?? notOpen());
 		},
@@ -71,6 +83,42 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			if (problem) context.ui.notify(problem, "info");
 		},
 	});
+}
+
+/** Stops workflows by their name. Their ends are reported like any other. Returns false if the line names none. */
+async function stopNamed(line: string): Promise<boolean> {
+	const [, name] = /^stop\s+(\S+)$/.exec(line) ?? [];
+	if (name === undefined) return false;
+	const count = await stopWorkflows(name === "all" ? undefined : name);
+	return count > 0 && name !== "all";
+}
+
+/** Reports the ends of workflows in this session from now on. */
+export function reportWorkflows(pi: ExtensionAPI, context: ExtensionContext, background: Background): void {
+	onWorkflowEnd(async (end) => {
+		const report = await background.session?.workflowEnded(end);
+		if (report) deliver(pi, context, report);
+	});
+}
+
+/**
+ * Continues the workflows of the project that ended with an earlier pi, if the user has allowed the present text of their
+ * scripts. Names the others, with the command that continues them.
+ */
+export async function continueWorkflows(
+	pi: ExtensionAPI,
+	context: ExtensionContext,
+	background: Background,
+): Promise<void> {
+	const found = (await background.session?.interruptedWorkflows()) ?? [];
+	for (const { id, file, script } of found) {
+		if (script && isRunning(script.path)) continue;
+		if (script) void startWorkflow(script, placeOptions(pi, context));
+		const text = script
+			? `continues the workflow ${id}, which ended with an earlier pi. \`/subagents stop ${id}\` ends it`
+			: `the workflow ${id} ended with an earlier pi, and ${file} has changed since. \`/subagents workflow ${file}\` continues it`;
+		deliver(pi, context, messageReport(script ? "ok" : "info", text));
+	}
 }
 
 /** Registers the key that moves waiting calls to the background, like `/subagents background`. */
@@ -87,7 +135,7 @@ async function answerOf(
 	context: ExtensionContext,
 	{ background, questions }: Session,
 	line: string,
-): Promise<Report & Pick<CommandReport, "watch" | "isOnCard">> {
+): Promise<Report & Pick<CommandReport, "watch" | "isOnCard" | "workflow">> {
 	const answer = background.session?.command(line, hostCallbacks(context, questions), placeOptions(pi, context));
 	const failed = (error: unknown) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
 	return (await answer?.catch(failed)) ?? notOpen();

@@ -51,15 +51,23 @@ export type ToolRenderContext = Parameters<NonNullable<PiToolDefinition["renderC
 	state: object;
 } & KeyHints;
 
-/** A tool's return value or update. Newer versions of pi set the error flag themselves. */
-export type ToolOutput = AgentToolResult<unknown> & { content: { type: "text"; text: string }[]; isError?: boolean };
+/**
+ * A tool's return value or update. Newer versions of pi set the error flag themselves, and give the structured content to
+ * scripts.
+ */
+export type ToolOutput = AgentToolResult<unknown> & {
+	content: { type: "text"; text: string }[];
+	isError?: boolean;
+	structuredContent?: unknown;
+};
 
 /** A tool definition. Newer versions of pi (1.x) add fields for a tool's callers and side effects. */
 export type ToolDefinition = Omit<PiToolDefinition, "execute" | "renderCall" | "renderResult"> & {
 	execute(...call: Parameters<PiToolDefinition["execute"]>): Promise<ToolOutput>;
 	renderCall(args: unknown, theme: Theme, context: ToolRenderContext): Component;
 	renderResult(result: RenderedOutput, options: object, theme: Theme, context: ToolRenderContext): Component;
-	exposure?: "model-only";
+	exposure?: "model-only" | "codemode";
+	outputSchema?: Record<string, unknown>;
 	annotations?: { readOnlyHint: boolean };
 };
 

@@ -5,7 +5,7 @@
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import { Input, type KeybindingsManager, matchesKey, setKeybindings, type TUI } from "@earendil-works/pi-tui";
-import type { BackgroundSession, HostCallbacks, PanelStep } from "../../native.js";
+import type { BackgroundSession, CommandReport, HostCallbacks, PanelStep } from "../../native.js";
 import type { Background } from "../background/registry.ts";
 import { guardedInterval, guardedTimeout, messageOf, reportFailure } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
@@ -39,7 +39,7 @@ export async function openPanel(
 	context: ExtensionContext,
 	background: Background,
 	callbacks: HostCallbacks = {},
-	answer?: (runId: string) => void,
+	{ answer, start }: Actions = {},
 	opened?: string,
 ): Promise<void> {
 	const { session } = background;
@@ -51,7 +51,7 @@ export async function openPanel(
 		return;
 	}
 	const closed = Promise.withResolvers<void>();
-	const setting = { background, session, callbacks, answer, opened, onClosed: closed.resolve };
+	const setting = { background, session, callbacks, answer, start, opened, onClosed: closed.resolve };
 	const shown = context.ui.custom(
 		(terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(undefined)),
 		{ overlay: true, overlayOptions: WHOLE_SCREEN },
@@ -61,12 +61,18 @@ export async function openPanel(
 	await Promise.race([shown, closed.promise]);
 }
 
-interface Setting {
+/** What the panel cannot do itself. */
+interface Actions {
+	/** Opens the question of a run. */
+	answer?: ((runId: string) => void) | undefined;
+	/** Starts the script that a report has. */
+	start?: ((report: CommandReport) => unknown) | undefined;
+}
+
+interface Setting extends Actions {
 	background: Background;
 	session: BackgroundSession;
 	callbacks: HostCallbacks;
-	/** Opens the question of a run. */
-	answer: ((runId: string) => void) | undefined;
 	/** The key of the run whose transcript opens as soon as the run is known. */
 	opened: string | undefined;
 	/** Called when the panel has left the screen, for any reason. */
@@ -75,7 +81,7 @@ interface Setting {
 
 /** Returns the panel as a component for pi. `done` removes it from the screen. */
 function panel(
-	{ background, session, callbacks, answer, opened, onClosed }: Setting,
+	{ background, session, callbacks, answer, start, opened, onClosed }: Setting,
 	terminal: TUI,
 	theme: AnyTheme,
 	keybindings: KeybindingsManager,
@@ -115,8 +121,13 @@ function panel(
 		if (step === "close") close();
 		else if (step === "answer") answer?.(text);
 		else if (step === "type") type(text);
-		else if (step === "command") reply(id, async () => await session.command(text, callbacks));
-		else if (step === "runs") reply(id, async () => await (isAll ? session.runs(true) : session.projectRuns()));
+		else if (step === "command") {
+			reply(id, async () => {
+				const report = await session.command(text, callbacks);
+				start?.(report);
+				return report;
+			});
+		} else if (step === "runs") reply(id, async () => await (isAll ? session.runs(true) : session.projectRuns()));
 		else {
 			const rested = () => {
 				state.rested(id);

@@ -9,6 +9,7 @@ import type {
 	HostCallbacks,
 	RunHandle,
 	RunOptions,
+	ScriptToolSurface,
 	SpawnableAgents,
 	SpawnOptions,
 	SpawnReceipt,
@@ -26,6 +27,7 @@ import { type PlaceOptions, placeOptions, surfaceOptions } from "../host/options
 import type { ToolDefinition, ToolOutput } from "../host/pi.ts";
 import { defined } from "../host/stored.ts";
 import type { Questions } from "../questions/questions.ts";
+import { SCRIPT_TOOL, scriptOutput } from "./script.ts";
 
 interface Call {
 	native: Native;
@@ -69,12 +71,13 @@ export function ownTools(pi: ExtensionAPI, questions: Questions, background: Bac
 		if (mode) return (call) => runToEnd(mode, call);
 		if (name === "sessions_spawn") return (call) => spawn(background, call);
 		if (name === "agents_list") return list;
+		if (name === SCRIPT_TOOL) return (call) => runForScript(background, call);
 		return SESSION_TOOLS.includes(name) ? (call) => useSessionTool(name, background, call) : undefined;
 	}
 
 	return {
 		/** Registers the tools that this version of the extension has. */
-		register(surfaces: readonly ToolSurface[]): void {
+		register(surfaces: readonly (ToolSurface | ScriptToolSurface)[]): void {
 			for (const surface of surfaces) {
 				const { name } = surface;
 				const run = runOf(name);
@@ -88,7 +91,8 @@ export function ownTools(pi: ExtensionAPI, questions: Questions, background: Bac
 				});
 				pi.registerTool({
 					...{ ...surface, ...drawn },
-					prepareArguments: (args) => prepared(name, args),
+					// A script is code: its mistakes are errors there, and are not repaired.
+					...(name !== SCRIPT_TOOL && { prepareArguments: (args: unknown) => prepared(name, args) }),
 					async execute(id, params, signal, onUpdate, context) {
 						underWay.add(id);
 						const { native, problem } = loadAddon();
@@ -154,6 +158,26 @@ function started(mode: Mode, { native, params, update, host, ...call }: Call): R
 	}
 	if (mode === "parallel") return native.startParallel({ ...place, tasks }, update, host);
 	return native.startChain({ ...place, steps }, update, host);
+}
+
+/** Carries out a call of a script. The call has no card: the widget shows its run, and questions appear above the editor. */
+async function runForScript({ withoutCard }: Background, call: Call): Promise<ToolOutput> {
+	const { native, params, id, place, update, host, signal, context } = call;
+	const { agent, task, key, model: childModel, schema: outputSchema } = params as ScriptParams;
+	const aborted = signal?.aborted ?? false;
+	const session = context.sessionManager.getSessionId();
+	// A model writes its script anew each time, so the session is the workflow, and not the text of the script.
+	const workflow = key === undefined ? undefined : { id: `codemode ${session}`, key };
+	const own = { agent, task, childModel, outputSchema, workflow };
+	const options = defined<RunOptions>({ ...place, ...own, callId: id, aborted });
+	const handle = native.startRun(options, update, host);
+	withoutCard.add(handle.runId);
+	return await scriptOutput(await withAbort(signal, handle, settled(handle, session)));
+}
+
+interface ScriptParams extends Pick<TaskOptions, "agent" | "task" | "model"> {
+	key?: string;
+	schema?: Record<string, unknown>;
 }
 
 async function useSessionTool(name: string, { session }: Background, call: Call): Promise<ToolOutput> {
@@ -254,13 +278,25 @@ export async function closeRuns(session?: string): Promise<void> {
  */
 let remembered: readonly ToolSurface[] = [];
 
+/** The descriptions of the tools. Without the addon, scripts have no tool. */
+export type Surfaces = Omit<ToolSurfaces, "scriptTool"> & Partial<Pick<ToolSurfaces, "scriptTool">>;
+
+/**
+ * Returns the tools that this pi can keep apart. A pi without tool exposures would offer the tool for scripts to the
+ * model. Call it after pi has loaded its own tools.
+ */
+export function toolsFor(pi: ExtensionAPI, { tools, scriptTool }: Surfaces): (ToolSurface | ScriptToolSurface)[] {
+	const hasExposures = pi.getAllTools().some((tool) => "exposure" in tool);
+	return scriptTool && hasExposures ? [...tools, scriptTool] : tools;
+}
+
 export function rememberedTools(): readonly ToolSurface[] {
 	return remembered;
 }
 
-export async function describeTools(pi: ExtensionAPI, context: ExtensionContext): Promise<ToolSurfaces> {
+export async function describeTools(pi: ExtensionAPI, context: ExtensionContext): Promise<Surfaces> {
 	const { native, problem } = loadAddon();
-	let surfaces: ToolSurfaces;
+	let surfaces: Surfaces;
 	try {
 		surfaces = native ? await native.describeTools(surfaceOptions(pi, context)) : withoutAddon(problem);
 	} catch (error) {
@@ -272,7 +308,7 @@ export async function describeTools(pi: ExtensionAPI, context: ExtensionContext)
 
 const NAMES = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list"];
 
-function withoutAddon(problem: string): ToolSurfaces {
+function withoutAddon(problem: string): Surfaces {
 	const description = "Delegates work to sub-agents. Not usable now: the native addon is missing.";
 	const promptSnippet = "Delegate work to sub-agents (not usable now)";
 	const parameters = { type: "object", properties: {} };
@@ -282,7 +318,7 @@ function withoutAddon(problem: string): ToolSurfaces {
 }
 
 /** Returns the system prompt with the delegation policy, or `undefined` if it is there already or disabled. */
-export function withPolicy(systemPrompt: string, surfaces: ToolSurfaces | undefined): string | undefined {
+export function withPolicy(systemPrompt: string, surfaces: Surfaces | undefined): string | undefined {
 	const policy = surfaces?.delegationPolicy;
 	return !policy || systemPrompt.includes(policy) ? undefined : `${systemPrompt}\n\n${policy}`;
 }

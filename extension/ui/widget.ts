@@ -20,15 +20,17 @@ const MARGIN = 1;
 /** The runs that the widget shows. */
 export interface Shown {
 	/**
-	 * Live runs, newest first. Runs that a call waits for have their card, and runs with a question have a line of their
-	 * own; both are left out.
+	 * Live runs, newest first. Runs with a card of their call, and runs with a question, which has a line of its own, are
+	 * left out.
 	 */
 	live: readonly RunRecord[];
 	unread: readonly RunRecord[];
 }
 
-export function shownOf({ runs, unread }: Background): Shown {
-	return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.pendingQuestion === undefined), unread };
+export function shownOf({ runs, unread, withoutCard }: Pick<Background, "runs" | "unread" | "withoutCard">): Shown {
+	const hasCard = ({ isForeground, runId, workflow }: RunRecord) =>
+		isForeground && workflow === undefined && !withoutCard.has(runId);
+	return { live: runs.filter((run) => isLive(run) && !hasCard(run) && run.pendingQuestion === undefined), unread };
 }
 
 /** Shows the runs from now on. Returns a function that removes the widget. */

@@ -20,18 +20,20 @@ const program = join("dist", "bundle", "cli.js");
  * The runtime packages that the bundle of the newest version loads from outside. A plain install of that version fails
  * if the registry lacks one of its workspace packages.
  */
-const unbundled = ["jiti@2.7.0", "@silvia-odwyer/photon-node@0.3.4"];
+const unbundled = ["jiti@2.7.0", "@silvia-odwyer/photon-node@0.3.4", "quickjs-wasi@3.6.2"];
 
 const quiet = ["--no-save", "--ignore-scripts", "--no-audit", "--no-fund"];
 
 /**
  * The path of each version's program, and the function that fills its folder if `npm ci` does not install it.
  *
- * @type {Record<string, { program: string, fill?: (folder: string) => Promise<void> }>}
+ * @type {Record<string, { program: string, lacks?: () => boolean, fill?: (folder: string) => Promise<void> }>}
  */
 const recipes = {
 	[newestPi]: {
 		program: join(setupDir, `pi-${newestPi}`, "package", program),
+		// An installation of an earlier release of this file may lack a package.
+		lacks: () => unbundled.some((name) => !existsSync(join(setupDir, `pi-${newestPi}`, "node_modules", nameOf(name)))),
 		async fill(folder) {
 			const source = `${packageName}@${newestPi}`;
 			await inFolder(folder, `npm pack ${source}`, [...npm(), "pack", source]);
@@ -43,6 +45,15 @@ const recipes = {
 	},
 	[oldestPi]: { program: join(root, "node_modules", packageName, program) },
 };
+
+/**
+ * Returns the name of a package without its version.
+ *
+ * @param {string} source
+ */
+function nameOf(source) {
+	return source.slice(0, source.lastIndexOf("@"));
+}
 
 /** @param {string} version */
 function recipeOf(version) {
@@ -81,8 +92,10 @@ export function findPi(version) {
  */
 export async function installPi(version) {
 	const found = findPi(version);
-	if (found && existsSync(found)) return found;
-	if (found) throw new SetupProblem(`${piOverride(version)} names ${found}, which does not exist.`, "Unset it.");
+	const isWhole = process.env[piOverride(version)] !== undefined || !recipeOf(version).lacks?.();
+	if (found && existsSync(found) && isWhole) return found;
+	if (found && isWhole)
+		throw new SetupProblem(`${piOverride(version)} names ${found}, which does not exist.`, "Unset it.");
 	const { fill } = recipeOf(version);
 	if (!fill) throw new SetupProblem(`pi ${version} is not in node_modules.`, "Run `npm ci`.");
 	return step(`pi ${version}`, async () => {

@@ -141,16 +141,17 @@ pub fn prepare_arguments(tool: String, json: String) -> napi::Result<Json> {
 struct ToolSurfaces {
     register: bool,
     tools: Vec<Value>,
+    script_tool: Value,
     delegation_policy: Option<String>,
     notices: Vec<String>,
     background_key: Option<String>,
 }
 
 /// A tool with what pi asks of each tool.
-fn registered(tool: ToolSurface) -> Value {
+fn registered(tool: &ToolSurface, exposure: &str) -> Value {
     let mut json = json!(tool);
     json["promptGuidelines"] = json!(tool.prompt_guidelines);
-    json["exposure"] = json!("model-only");
+    json["exposure"] = json!(exposure);
     if Tool::parse(tool.name).is_some_and(Tool::is_read_only) {
         json["annotations"] = json!({ "readOnlyHint": true });
     }
@@ -164,7 +165,8 @@ fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabi
     let surface = described.surface;
     ToolSurfaces {
         register: described.register,
-        tools: surface.tools.into_iter().map(registered).collect(),
+        tools: surface.tools.iter().map(|tool| registered(tool, "model-only")).collect(),
+        script_tool: registered(&surface.script_tool, "codemode"),
         delegation_policy: described.inject_policy.then_some(surface.delegation_policy),
         notices: described.notices.into_iter().map(clean).collect(),
         background_key: settings.config().background.shortcut(),

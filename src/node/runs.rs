@@ -157,7 +157,7 @@ impl Panel {
 pub struct PanelKey {
     /// The action.
     #[napi(
-        ts_type = "\"up\" | \"down\" | \"pageUp\" | \"pageDown\" | \"halfUp\" | \"halfDown\" | \"top\" | \"bottom\" | \"open\" | \"tools\" | \"answer\" | \"stop\" | \"background\" | \"message\" | \"resume\" | \"log\" | \"info\" | \"diff\" | \"all\" | \"discard\" | \"again\" | \"keys\" | \"back\" | \"left\""
+        ts_type = "\"up\" | \"down\" | \"pageUp\" | \"pageDown\" | \"halfUp\" | \"halfDown\" | \"top\" | \"bottom\" | \"open\" | \"tools\" | \"answer\" | \"stop\" | \"background\" | \"message\" | \"resume\" | \"log\" | \"info\" | \"diff\" | \"all\" | \"discard\" | \"again\" | \"workflows\" | \"stopWorkflow\" | \"resumeWorkflow\" | \"keys\" | \"back\" | \"left\""
     )]
     pub action: &'static str,
     /// The action of pi's that is the same: the keys that the user has chosen for it come first.

@@ -899,11 +899,31 @@ export interface CommandReport {
   exact?: ExactReport
   /** `RunRecord.key` of a run to show at work, after `run --wait`. */
   watch?: string
+  /** The script that the host starts now, in a process of its own, after `workflow FILE`. */
+  workflow?: AllowedScript
   /**
    * True if the card of a call or the message about a background run says it, too. A host that draws them does not show
    * the report. Absent otherwise.
    */
   isOnCard?: boolean
+}
+
+/** A script that the user allows to run. */
+export interface AllowedScript {
+  /** The absolute path of the file. */
+  path: string
+  /** The SHA-256 of the text that the user has allowed, in hexadecimal. Do not run another text. */
+  sha256: string
+}
+
+/** A workflow whose process ended before its script. */
+export interface InterruptedWorkflow {
+  /** Its id. */
+  id: string
+  /** The path of its script, relative to the project if it is in there. */
+  file: string
+  /** The script, if the user has allowed its present text. */
+  script?: AllowedScript
 }
 
 /** One line of a report. */
@@ -1117,6 +1137,11 @@ export interface ToolSurfaces {
    * and `sessions_stop`, for the runs of the session.
    */
   tools: Array<ToolSurface>
+  /**
+   * `subagent_run`, for scripts of pi's `codemode` tool. A pi without tool exposures would offer it to the model: register
+   * it only if the entries of `pi.getAllTools()` have an `exposure`.
+   */
+  scriptTool: ScriptToolSurface
   /** Append this to the system prompt once. Absent when `injectDelegationPolicy` is false. */
   delegationPolicy?: string
   /** Mistakes in the configuration and in agent files; show them once. */
@@ -1143,6 +1168,24 @@ export interface ToolSurface {
   exposure: "model-only"
   /** The effects of the tool, in the form that pi 1.x and later accept. Absent: it can do whatever its agents do. */
   annotations?: ToolAnnotations
+}
+
+/** The tool for scripts, as pi 1.x and later register it. */
+export interface ScriptToolSurface {
+  /** The name that scripts call. */
+  name: string
+  /** The name that people read. */
+  label: string
+  /** The text for the model that writes scripts. */
+  description: string
+  /** Always empty. */
+  promptGuidelines: Array<string>
+  /** The JSON schema of the parameters. */
+  parameters: Record<string, unknown>
+  /** The JSON schema of the structured result. */
+  outputSchema: Record<string, unknown>
+  /** The callers that may use the tool. */
+  exposure: "codemode"
 }
 
 /** The effects of a tool. */

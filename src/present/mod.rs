@@ -46,10 +46,11 @@ pub use question_text::{
 };
 pub use report::{Mark, Report, ReportLine};
 pub use reports::{
-    DEFAULT_LOG_LINES, MAX_LOG_LINES, action_report, agent_report, agents_report, already_finished,
-    applied_report, apply_undone_report, difference_report, discarded_report, doctor_report,
-    info_paths_report, info_report, list_report, log_report, moved_to_background_report, refused_report,
-    started_report, stopped_report, undone_report,
+    DEFAULT_LOG_LINES, MAX_LOG_LINES, WorkflowEnd, WorkflowRow, WorkflowRunRow, action_report, agent_report,
+    agents_report, already_finished, applied_report, apply_undone_report, difference_report,
+    discarded_report, doctor_report, info_paths_report, info_report, list_report, log_report,
+    moved_to_background_report, refused_report, started_report, stopped_report, undone_report,
+    workflow_ended_report, workflow_lines, workflow_started_report, workflows_report,
 };
 pub(crate) use reports::{PATHS, RESULT_ARRIVES, exit_message, moved_to_background_text};
 pub(crate) use run_label::{agent_and_label, mark, state};

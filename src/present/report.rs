@@ -1,5 +1,6 @@
 //! An answer as plain data.
 
+use crate::run::AllowedScript;
 use sanitizer::{Sanitizer, redacted_message, text_enum};
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -161,6 +162,9 @@ pub struct Report {
     /// The key of a run that the person who asked wants to see at work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub watch: Option<String>,
+    /// The script that the host starts now, in a process of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<AllowedScript>,
     /// True if the card of a call or the message about a background run says it on the same screen, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_on_card: bool,

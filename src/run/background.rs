@@ -483,6 +483,11 @@ impl RunRecord {
         self.outcome.is_none()
     }
 
+    /// Returns true if another process than its host shows its progress: the host writes snapshots of it.
+    pub(crate) fn has_snapshots(&self) -> bool {
+        self.is_detached || self.workflow.is_some()
+    }
+
     /// Returns true if it waits for a slot.
     pub(crate) fn is_queued(&self) -> bool {
         self.is_live() && self.state == RunState::Queued

@@ -49,9 +49,10 @@ mod spec;
 mod state;
 
 pub use admit::{
-    AdmittedRun, AgentInfo, AgentValues, CallSettings, CannotRun, Described, Extensions, InvalidConfig,
-    Listed, Listing, Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach, describe, find_agents,
-    list_agents, load_config, look_up, prepare, prepare_with, start_log, without_advice,
+    AdmittedRun, AgentInfo, AgentValues, AllowedScript, CallSettings, CannotRun, Described, Extensions,
+    InvalidConfig, Listed, Listing, Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach,
+    allow_script, allowed_script, describe, find_agents, is_script, list_agents, load_config, look_up,
+    prepare, prepare_with, start_log, without_advice,
 };
 pub(crate) use admit::{
     SHOWN_TASK_BYTES, ask_again, cannot_continue, default_agent, fetched_programs, find_permission_hooks,

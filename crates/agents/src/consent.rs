@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::parse::{MAX_FILE_BYTES as MAX_TEXT_BYTES, hash};
+use super::parse::hash;
 use files::{layout, open, owned, private};
 
 /// The maximum number of stored confirmations. Above it the oldest are dropped, and pi asks the user again.
@@ -17,6 +17,9 @@ const MAX_FILE_BYTES: u64 = 8 * 1024 * 1024;
 /// The maximum total size of the stored texts, newest first. The longest definition fits into it, and the escaped
 /// texts fit into the file.
 const MAX_TEXTS_BYTES: usize = 1024 * 1024;
+
+/// The maximum size of a file that the user can agree to: the maximum of an agent file.
+pub const MAX_CONFIRMED_BYTES: usize = super::parse::MAX_FILE_BYTES;
 
 /// A confirmation of one definition.
 #[derive(Debug, Serialize, Deserialize)]
@@ -113,7 +116,20 @@ fn key(path: &Path) -> Option<String> {
 /// Returns the text of a definition if it still has this hash. Blocks.
 #[must_use]
 pub fn definition_text(path: &Path, content_hash: &str) -> Option<String> {
+    text_to_confirm(path).ok().filter(|(_, hash)| hash == content_hash).map(|(text, _)| text)
+}
+
+/// Returns the text of a file, and its hash. Blocks.
+///
+/// # Errors
+///
+/// Fails if the file cannot be read, is not UTF-8, or has more than [`MAX_CONFIRMED_BYTES`].
+pub fn text_to_confirm(path: &Path) -> io::Result<(String, String)> {
     let mut bytes = Vec::new();
-    open::of_project(path).ok()?.take(MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
-    (hash(&bytes) == content_hash).then(|| String::from_utf8(bytes).ok()).flatten()
+    open::of_project(path)?.take(MAX_CONFIRMED_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() > MAX_CONFIRMED_BYTES {
+        return Err(io::ErrorKind::FileTooLarge.into());
+    }
+    let hash = hash(&bytes);
+    Ok((String::from_utf8(bytes).map_err(io::Error::other)?, hash))
 }

@@ -48,7 +48,9 @@ mod values;
 pub use arguments::{Misuse, prepare_arguments, prepare_json};
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub use child_tools::{AskTool, ChildTool, ask_tool, submit_tool};
-pub use consent::{allowed_text, confirm, definition_text, is_confirmed};
+pub use consent::{
+    MAX_CONFIRMED_BYTES, allowed_text, confirm, definition_text, is_confirmed, text_to_confirm,
+};
 pub use definition::{
     AgentDefinition, AskTarget, Context, Isolation, Network, SandboxMode, Skills, Source, THINKING_LEVELS,
 };

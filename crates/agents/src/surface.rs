@@ -21,6 +21,9 @@ const MAX_LINES: usize = 24;
 /// The maximum number of names after those lines. More names would cost each request more than they are worth.
 const MAX_NAMES: usize = 100;
 
+/// The name of the tool for scripts. Like all tools that delegate, it begins with `subagent`.
+const SCRIPT_TOOL: &str = "subagent_run";
+
 /// The thinking levels of pi.
 const THINKING: &str = "off, minimal, low, medium, high, xhigh, max";
 
@@ -74,6 +77,8 @@ impl Tool {
 pub struct Surface {
     /// The tools, `subagent` first. Its agent list applies to the other tools, too.
     pub tools: Vec<ToolSurface>,
+    /// The tool for scripts. A model does not see it, except through a tool that runs scripts.
+    pub script_tool: ToolSurface,
     /// Text to append to the system prompt; begins with [`DELEGATION_HEADING`].
     pub delegation_policy: String,
 }
@@ -96,6 +101,9 @@ pub struct ToolSurface {
     pub prompt_guidelines: Vec<&'static str>,
     /// The JSON schema of the tool's parameters.
     pub parameters: Value,
+    /// The JSON schema of the tool's structured results; `None` for a tool whose result is text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Value>,
 }
 
 /// The settings that affect the tools' text.
@@ -134,6 +142,7 @@ pub fn surface(
             sessions_send(),
             sessions_stop(),
         ],
+        script_tool: script_tool(),
         delegation_policy: delegation_policy(),
     }
 }
@@ -161,6 +170,7 @@ fn single(agents: &[&AgentDefinition], allow_write: bool) -> ToolSurface {
         description: description(agents, allow_write),
         prompt_snippet: Some("Delegate one task to a sub-agent"),
         prompt_guidelines: vec!["Treat a subagent's answer as a report: check the facts you rely on."],
+        output_schema: None,
         parameters: task(&json!({
             "type": "string",
             "description": "Self-contained: goal, paths, facts, expected answer",
@@ -177,6 +187,7 @@ fn parallel(max: usize) -> ToolSurface {
         ),
         prompt_snippet: Some("Delegate independent tasks at once"),
         prompt_guidelines: vec![],
+        output_schema: None,
         parameters: list("tasks", max),
     }
 }
@@ -191,6 +202,7 @@ fn chain(max: usize) -> ToolSurface {
         ),
         prompt_snippet: Some("Delegate steps that build on each other"),
         prompt_guidelines: vec![],
+        output_schema: None,
         parameters: list("steps", max),
     }
 }
@@ -210,6 +222,7 @@ fn sessions_spawn(default_agent: Option<&str>) -> ToolSurface {
         ),
         prompt_snippet: Some("Start a sub-agent in the background"),
         prompt_guidelines: vec![],
+        output_schema: None,
         parameters: object(
             &["task"],
             &json!({
@@ -237,6 +250,7 @@ fn agents_list() -> ToolSurface {
         description: String::from("List the agents for `sessions_spawn`, with their models."),
         prompt_snippet: None,
         prompt_guidelines: vec![],
+        output_schema: None,
         parameters: object(&[], &json!({})),
     }
 }
@@ -248,6 +262,7 @@ fn sessions_list() -> ToolSurface {
         description: String::from("List the `subagent` runs of this conversation: state, keys, transcripts."),
         prompt_snippet: None,
         prompt_guidelines: vec![],
+        output_schema: None,
         parameters: object(
             &[],
             &json!({
@@ -265,6 +280,7 @@ fn sessions_history() -> ToolSurface {
         description: String::from("Read the newest messages of a `subagent` run."),
         prompt_snippet: None,
         prompt_guidelines: vec![],
+        output_schema: None,
         parameters: object(
             &["sessionKey"],
             &json!({
@@ -287,6 +303,7 @@ fn sessions_send() -> ToolSurface {
         ),
         prompt_snippet: Some("Steer or continue a sub-agent"),
         prompt_guidelines: vec![],
+        output_schema: None,
         parameters: object(
             &["sessionKey", "message"],
             &json!({
@@ -305,7 +322,47 @@ fn sessions_stop() -> ToolSurface {
         description: String::from("Stop a `subagent` run and everything it started."),
         prompt_snippet: None,
         prompt_guidelines: vec![],
+        output_schema: None,
         parameters: object(&["sessionKey"], &json!({ "sessionKey": session_key() })),
+    }
+}
+
+/// Describes the tool for scripts. It refers to the agents of `subagent`, which is declared next to a tool that runs
+/// scripts. A model's tools do not refer to it, because only scripts can call it.
+fn script_tool() -> ToolSurface {
+    ToolSurface {
+        name: SCRIPT_TOOL,
+        label: "Subagent of a script",
+        description: String::from(
+            "Run an agent of `subagent` on a task and return its report as data. Fails with an error code if the run fails. \
+             Await every call: runs that are active when the script ends are aborted.",
+        ),
+        prompt_snippet: None,
+        prompt_guidelines: vec![],
+        output_schema: Some(object(
+            &["status", "report", "runId", "cost"],
+            &json!({
+                "status": {
+                    "type": "string",
+                    "enum": ["completed", "background"],
+                    "description": "background: the user has moved the run there, and its report arrives later as a message",
+                },
+                "report": { "type": "string" },
+                "data": { "description": "The submitted value; only with `schema`" },
+                "runId": { "type": "string" },
+                "cost": { "type": "number", "description": "USD; 0 for a result that was stored" },
+            }),
+        )),
+        parameters: object(
+            &["agent", "task"],
+            &json!({
+                "agent": { "type": "string" },
+                "key": { "type": "string", "description": "Names the result: the same key in this session returns it again, free" },
+                "model": { "type": "string", "description": "provider/id" },
+                "schema": { "type": "object", "description": "JSON Schema of `data`" },
+                "task": { "type": "string", "description": "Self-contained: goal, paths, facts, expected answer" },
+            }),
+        ),
     }
 }
 

@@ -239,12 +239,15 @@ impl BackgroundSession {
         })
     }
 
-    /// Returns at most 20 completions of the words after `/subagents `. Empty if the line is complete. Answers from memory.
+    /// Returns at most 20 completions of the words after `/subagents `. Empty if the line is complete. Answers from memory; for the
+    /// file of a workflow it reads one directory.
     #[napi(catch_unwind, ts_return_type = "Array<Completion>")]
     pub fn complete(&self, prefix: String) -> napi::Result<Json> {
         let view = self.view.borrow().clone();
-        let complete =
-            |view: Arc<ConversationView>| commands::complete(&prefix, &view.named_runs(), &view.agents());
+        let complete = |view: Arc<ConversationView>| {
+            commands::complete_script(&prefix, &view.scope.cwd)
+                .unwrap_or_else(|| commands::complete(&prefix, &view.named_runs(), &view.agents()))
+        };
         Json::new(&view.map(complete).unwrap_or_default())
     }
 
@@ -273,6 +276,26 @@ impl BackgroundSession {
     pub fn stop_all(&self, env: Env, turn: Option<bool>) -> napi::Result<PromiseRaw<'_, Json>> {
         let stopping = commands::stop_everything(&self.service, &self.session, turn == Some(true));
         promise(env, async move { report_json(&stopping.await) })
+    }
+
+    /// Resolves with the report on the end of a workflow's process, which the host started after `CommandReport.workflow`.
+    #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
+    pub fn workflow_ended(&self, env: Env, end: WorkflowEnd) -> napi::Result<PromiseRaw<'_, Json>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let (_, view) = opened.await?;
+            report_json(&commands::workflow_ended(&view, end.into()).await)
+        })
+    }
+
+    /// Resolves with the interrupted workflows of the project that a file has started.
+    #[napi(catch_unwind, ts_return_type = "Promise<InterruptedWorkflow[]>")]
+    pub fn interrupted_workflows(&self, env: Env) -> napi::Result<PromiseRaw<'_, Json>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let (_, view) = opened.await?;
+            Json::new(&commands::interrupted_workflows(&view).await)
+        })
     }
 
     /// Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
@@ -338,6 +361,29 @@ impl BackgroundSession {
             }
             Ok(())
         })
+    }
+}
+
+/// The end of the process of a workflow.
+#[napi(object, object_to_js = false)]
+pub struct WorkflowEnd {
+    /// The name of its script.
+    pub name: String,
+    /// Its exit code; absent if a signal ended it.
+    pub exit_code: Option<i32>,
+    /// True if the user has stopped it.
+    pub was_stopped: bool,
+    /// The time since its start, in milliseconds.
+    pub duration_ms: f64,
+    /// Its output; after a failure its errors.
+    pub output: String,
+}
+
+impl From<WorkflowEnd> for present::WorkflowEnd {
+    fn from(end: WorkflowEnd) -> Self {
+        let WorkflowEnd { name, exit_code, was_stopped, duration_ms, output } = end;
+        let duration = Duration::try_from_secs_f64(duration_ms / 1_000.0).unwrap_or_default();
+        Self { name, exit_code, was_stopped, duration, output }
     }
 }
 

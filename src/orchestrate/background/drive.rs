@@ -80,7 +80,7 @@ pub(super) async fn accompany<T>(
         result = work => result,
         never = live.follow_call() => match never {},
         never = store_changes(service, live) => match never {},
-        never = write_snapshots(service, live), if live.record().is_detached => match never {},
+        never = write_snapshots(service, live), if live.record().has_snapshots() => match never {},
     }
 }
 

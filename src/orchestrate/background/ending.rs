@@ -141,7 +141,7 @@ pub(super) async fn settle(
             Some(process) if !service.store.adopt(&stored, process, delivery.as_ref()) => return None,
             Some(_) => {}
         }
-        if has_ended && stored.is_detached {
+        if has_ended && stored.has_snapshots() {
             service.store.snapshots.remove(&stored.key);
         }
         if has_ended && let Some(live) = settled {

@@ -1,4 +1,5 @@
-//! Snapshots of runs that outlive their pi. A run's host process writes them, and other processes read them.
+//! Snapshots of runs that outlive their pi, or that the script of a workflow has started. A run's host process writes them, and
+//! other processes read them.
 //!
 //! They are stored in the agent directory, where no sandboxed child can write, so their content can be trusted.
 
@@ -32,7 +33,7 @@ impl SnapshotDirectory {
 
     /// Updates the live runs that have a host process.
     pub(super) fn update(&self, mut runs: Vec<RunRecord>) -> Vec<RunRecord> {
-        for run in runs.iter_mut().filter(|run| run.is_live() && run.is_detached) {
+        for run in runs.iter_mut().filter(|run| run.is_live() && run.has_snapshots()) {
             if let Some(snapshot) = self.read(&run.key) {
                 (run.state, run.progress) = snapshot;
             }
@@ -87,6 +88,8 @@ impl SnapshotDirectory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::WorkflowRun;
+
     fn live(key: &str, is_detached: bool) -> RunRecord {
         RunRecord { key: key.to_owned(), is_detached, ..RunRecord::default() }
     }
@@ -100,7 +103,9 @@ mod tests {
         let key = "1a2b3c4d-0000-4000-8000-000000000000";
         snapshots.write(key, Snapshot::default()).expect("the snapshot is written");
         snapshots.write(key, (RunState::Running, working.clone())).expect("the snapshot is written again");
-        let runs = snapshots.update(vec![live(key, true), live(key, false)]);
+        let of_workflow = RunRecord { workflow: Some(WorkflowRun::default()), ..live(key, false) };
+        let runs = snapshots.update(vec![live(key, true), live(key, false), of_workflow]);
+        assert_eq!(runs[2].progress, working);
         assert_eq!((runs[0].state, &runs[0].progress), (RunState::Running, &working));
         assert_eq!(runs[1].progress, LiveSnapshot::default());
         snapshots.sweep(|_| true);

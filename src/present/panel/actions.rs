@@ -22,6 +22,8 @@ pub(super) struct Confirmed {
     pub(super) end: &'static str,
     /// True if the panel shows its report instead of one line.
     pub(super) has_report: bool,
+    /// True if the command is about the workflow of the run.
+    pub(super) is_of_workflow: bool,
 }
 
 const STOP: Confirmed = Confirmed {
@@ -31,9 +33,12 @@ const STOP: Confirmed = Confirmed {
     verb: "stops",
     end: " and everything it started",
     has_report: false,
+    is_of_workflow: false,
 };
+const STOP_WORKFLOW: Confirmed =
+    Confirmed { verb: "stops the workflow of", end: " and all of its runs", is_of_workflow: true, ..STOP };
 const APPLY: Confirmed =
-    Confirmed { name: "apply", flag: "", rest: "", verb: "applies", end: " to your files", has_report: true };
+    Confirmed { name: "apply", verb: "applies", end: " to your files", has_report: true, ..STOP };
 const ABORT_APPLY: Confirmed = Confirmed { flag: "--abort", verb: "undoes the apply of", end: "", ..APPLY };
 const UNDO: Confirmed = Confirmed { name: "undo", verb: "undoes", end: " in your files", ..APPLY };
 const DISCARD: Confirmed =
@@ -49,6 +54,8 @@ pub(super) enum Effect {
     Confirm(Confirmed),
     /// Runs a command and shows its result on the last line.
     Command(&'static str),
+    /// Runs a command on the workflow of the run, and shows its result on the last line.
+    WorkflowCommand(&'static str),
     /// Runs a command with these arguments and shows its report.
     Report(&'static str, &'static str),
     /// Asks for a message to it.
@@ -68,6 +75,11 @@ pub(super) fn effect(action: PanelAction, run: &ShownRun, can_answer: bool) -> O
         PanelAction::Answer => Effect::None,
         PanelAction::Stop if is_live => Effect::Confirm(STOP),
         PanelAction::Stop => notice("has already ended"),
+        PanelAction::StopWorkflow | PanelAction::ResumeWorkflow if run.workflow.is_none() => {
+            notice("belongs to no workflow")
+        }
+        PanelAction::StopWorkflow => Effect::Confirm(STOP_WORKFLOW),
+        PanelAction::ResumeWorkflow => Effect::WorkflowCommand("resume"),
         PanelAction::Background => Effect::Command("background"),
         PanelAction::Resume if is_live => notice("has not ended. Send it a message instead"),
         PanelAction::Resume => Effect::Command("resume"),
@@ -91,6 +103,7 @@ pub(super) fn hints(run: &ShownRun, can_answer: bool) -> Vec<Hint> {
     let hints = [
         ((A::Answer, "question"), can_answer && run.asks()),
         ((A::Stop, "stop"), is_live),
+        ((A::StopWorkflow, "stop workflow"), is_live && run.workflow.is_some()),
         ((A::Resume, "resume"), run.can_resume()),
         ((A::Background, "background"), is_live && run.is_foreground),
         ((A::Diff, "diff"), run.can_diff()),

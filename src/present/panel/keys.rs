@@ -51,6 +51,12 @@ text_enum! {
         Discard = "discard",
         /// Asks for a report again. Next to the changes of a run, undoes them.
         Again = "again",
+        /// Shows the workflows.
+        Workflows = "workflows",
+        /// Stops the workflow of a run.
+        StopWorkflow = "stopWorkflow",
+        /// Continues the workflow of a run.
+        ResumeWorkflow = "resumeWorkflow",
         /// Shows the keys.
         Keys = "keys",
         /// Goes back, or closes the panel.
@@ -113,6 +119,9 @@ pub fn panel_keys() -> Vec<PanelKey> {
         key(A::All, &["a"], "the runs of all sessions, or only of this one; in a diff: apply it"),
         key(A::Discard, &["x"], "in a diff: discard it"),
         key(A::Again, &["u"], "refresh the report; in a diff: undo an apply, or changes in your files"),
+        key(A::Workflows, &["w"], "the workflows of the project, with their runs"),
+        key(A::StopWorkflow, &["shift+s"], "stop the workflow of the run; asks once"),
+        key(A::ResumeWorkflow, &["shift+r"], "continue the workflow of the run"),
         key(A::Keys, &["?"], "these keys"),
         bound("tui.select.cancel", key(A::Back, &["escape", "q", "ctrl+c"], "back; from the list, close")),
         key(A::Left, &["left"], "back"),

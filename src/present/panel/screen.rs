@@ -238,7 +238,7 @@ impl Panel {
             }
             Some(Pending::Report { name, line, changes_of, moves }) => {
                 self.is_asking = false;
-                let starts_at_end = matches!(name, "log" | "info");
+                let starts_at_end = matches!(name, "log" | "info" | "workflow");
                 let view = ReportView::new(Answer::read(name, answer), line, starts_at_end, changes_of);
                 if moves {
                     // The difference, or the report of the action before.
@@ -337,6 +337,12 @@ impl Panel {
                 Some(view.run.clone()).filter(|_| !view.is_removed)
             }
             None if self.list.press(action, &self.runs.list) => return true,
+            None if action == PanelAction::Workflows => {
+                if !self.is_asking {
+                    self.report("workflow", "workflow".to_owned(), None, false);
+                }
+                return true;
+            }
             None if action == PanelAction::All => {
                 self.runs.toggle_all();
                 return true;
@@ -366,9 +372,15 @@ impl Panel {
             Effect::Answer => self.steps.push_back(PanelStep::Answer { run_id: run.run_id.clone() }),
             Effect::Confirm(command) => {
                 let name = quoted(run);
-                let Confirmed { verb, end, .. } = command;
+                let Confirmed { verb, end, is_of_workflow, .. } = command;
                 let question = format!("again {verb} {name}{end}; any other key cancels");
-                self.foot.ask(Confirmation { action, question, command, run: run.key.clone() });
+                let target = run.workflow.as_ref().filter(|_| is_of_workflow).map(|workflow| &workflow.id);
+                let run = target.unwrap_or(&run.key).clone();
+                self.foot.ask(Confirmation { action, question, command, run });
+            }
+            Effect::WorkflowCommand(name) => {
+                let id = run.workflow.as_ref().map(|workflow| workflow.id.clone()).unwrap_or_default();
+                self.command(name, &id, "");
             }
             Effect::Command(name) => self.command(name, &run.key, ""),
             Effect::Report(name, rest) if !self.is_asking => {
@@ -462,7 +474,9 @@ impl Panel {
                 let of_run = run.map(|run| hints(run, can_answer));
                 let of_run =
                     of_run.into_iter().flat_map(|hints| [vec![(PanelAction::Open, "open")], hints].concat());
-                of_run.chain([all]).collect()
+                let has_workflow = self.runs.list.iter().any(|run| run.workflow.is_some());
+                let workflows = has_workflow.then_some((PanelAction::Workflows, "workflows"));
+                of_run.chain([all]).chain(workflows).collect()
             }
         };
         let back = if self.views.is_empty() { "close" } else { "back" };

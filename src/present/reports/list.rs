@@ -68,7 +68,10 @@ fn run_line(run: &RunRecord, own: Option<&str>, clock: &Clock) -> String {
     let session = run.session.split('-').next().unwrap_or_default();
     parts.extend(own.is_none().then(|| format!("session {}", one_line(session, MAX_NAME))));
     parts.extend(own.is_some_and(|own| own != run.session).then(|| "from another session".to_owned()));
-    if run.is_foreground {
+    let workflow = run.workflow.as_ref().map(|workflow| workflow.id.as_str());
+    if let Some(id) = workflow.filter(|id| !id.starts_with("codemode ")) {
+        parts.push(one_line(&format!("workflow {id}"), MAX_NAME).into_string());
+    } else if run.is_foreground {
         parts.push(if run.is_live() { WAITED_FOR } else { WAS_WAITED_FOR }.to_owned());
     }
     // An error may repeat the child's words, so none of our text follows it.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `list`, `info`, `log`, `agents`, `doctor` | the file of that name |
 //! | `run`, `stop`, `send`, `resume`, `background`, `undo` | `action` |
+//! | `workflow` | the file of that name |
 //! | `diff`, `apply`, `discard` | `changes` |
 
 mod action;
@@ -13,6 +14,7 @@ mod doctor;
 mod info;
 mod list;
 mod log;
+mod workflow;
 
 pub(crate) use action::{RESULT_ARRIVES, exit_message, moved_to_background_text};
 pub use action::{
@@ -26,3 +28,7 @@ pub(crate) use info::PATHS;
 pub use info::{info_paths_report, info_report};
 pub use list::list_report;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
+pub use workflow::{
+    WorkflowEnd, WorkflowRow, WorkflowRunRow, workflow_ended_report, workflow_lines, workflow_started_report,
+    workflows_report,
+};

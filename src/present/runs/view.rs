@@ -137,7 +137,13 @@ impl ShownRun {
             return self.latest();
         }
         let note = self.note(now_ms);
-        let foreground = if self.is_foreground && more != ELSEWHERE { "foreground" } else { "" };
+        let workflow = self.workflow.as_ref().map(|workflow| brief(&workflow.id));
+        let foreground = match workflow.as_deref() {
+            // The id of a session means nothing to a person.
+            Some(id) if !id.starts_with("codemode ") => id,
+            _ if self.is_foreground && more != ELSEWHERE => "foreground",
+            _ => "",
+        };
         let labels = [foreground, &note, changes(self).unwrap_or_default(), more];
         let labels: Vec<_> = labels.into_iter().filter(|word| !word.is_empty()).collect();
         let color = if self.is_live() && !self.is_retried() { "muted" } else { self.color(now_ms) };

@@ -1,5 +1,7 @@
 //! Decides whether an agent that a project defines may run: by policy, or by asking the user.
 
+use std::path::Path;
+
 use super::refusal::Refusal;
 use super::refused_agents::{is_refused, refuse};
 use super::resolve::ResolvedRun;
@@ -101,25 +103,13 @@ impl ResolvedRun {
         message.push_labeled("\nfile: ", &path);
         message.push_labeled("\nit says: ", &Visible::line(description));
         // The changes are news to a user who has allowed the file before; otherwise the prompt is.
-        let change = self.change(context, &text);
+        let change = self.agent.path.as_ref().and_then(|path| file_changes(&context.agent_dir, path, &text));
         message.push_labeled("", &change.unwrap_or_else(|| beginning(prompt)));
 
-        let size = format!(
-            "{}, {}",
-            figures::counted(text.lines().count(), "line"),
-            figures::bytes(text.len() as u64)
-        );
-        let mut file = Visible::default();
-        file.push_labeled("\n\nAll of the file: ", &Visible::line(&size));
-        file.push_labeled("\n", &Visible::lines(text.trim_end_matches(['\r', '\n'])).with_line_prefix(BAR));
-        let marks = if message.has_marks() || file.has_marks() {
-            " A mark such as <U+200B> stands for an invisible character, and <U+200B x3> for three of them."
-        } else {
-            ""
-        };
+        let file = whole_file(&text);
         message.push_static("\n\nThe project, not you, wrote its instructions.");
         message.push_static(" You will be asked again when the file changes.");
-        message.push_labeled(marks, &file);
+        message.push_labeled(marks_note(&message, &file), &file);
 
         let mut title = Visible::default();
         title.push_labeled("Run the project's agent ", &Visible::line(name));
@@ -157,26 +147,6 @@ impl ResolvedRun {
         }
     }
 
-    /// Lists the differences from the text that the user allowed before. `None` if the user never allowed the file.
-    fn change(&self, context: &HostContext, text: &str) -> Option<Visible> {
-        let before = allowed_text(&context.agent_dir, self.agent.path.as_ref()?)?;
-        let mut difference = Visible::default();
-        difference.push_static("\n\nThe file has changed since you allowed it");
-        let Some(before) = before else {
-            difference.push_static(". The text that you allowed was not kept.");
-            return Some(difference);
-        };
-        let changed = changed_lines(&before, text);
-        difference.push_static(if changed.is_empty() { ", but only in its line endings." } else { ":" });
-        for line in changed {
-            match line {
-                ChangedLine::Removed(text) => difference.push_labeled("\n- ", &Visible::line(text)),
-                ChangedLine::Added(text) => difference.push_labeled("\n+ ", &Visible::line(text)),
-            }
-        }
-        Some(difference)
-    }
-
     /// Records that the user allowed this definition of the agent.
     ///
     /// # Errors
@@ -201,6 +171,45 @@ impl ResolvedRun {
     pub(crate) fn refused(&self, answer: Option<bool>) -> Refusal {
         let has_answered = answer.is_some();
         Refusal::ProjectRefused { agent: self.agent.name.clone(), path: self.path(), has_answered }
+    }
+}
+
+/// Lists the differences from the text that the user allowed before. `None` if the user never allowed the file.
+pub(super) fn file_changes(agent_dir: &Path, path: &Path, text: &str) -> Option<Visible> {
+    let before = allowed_text(agent_dir, path)?;
+    let mut difference = Visible::default();
+    difference.push_static("\n\nThe file has changed since you allowed it");
+    let Some(before) = before else {
+        difference.push_static(". The text that you allowed was not kept.");
+        return Some(difference);
+    };
+    let changed = changed_lines(&before, text);
+    difference.push_static(if changed.is_empty() { ", but only in its line endings." } else { ":" });
+    for line in changed {
+        match line {
+            ChangedLine::Removed(text) => difference.push_labeled("\n- ", &Visible::line(text)),
+            ChangedLine::Added(text) => difference.push_labeled("\n+ ", &Visible::line(text)),
+        }
+    }
+    Some(difference)
+}
+
+/// Shows the whole file, on lines that cannot pass for lines of the question.
+pub(super) fn whole_file(text: &str) -> Visible {
+    let size =
+        format!("{}, {}", figures::counted(text.lines().count(), "line"), figures::bytes(text.len() as u64));
+    let mut file = Visible::default();
+    file.push_labeled("\n\nAll of the file: ", &Visible::line(&size));
+    file.push_labeled("\n", &Visible::lines(text.trim_end_matches(['\r', '\n'])).with_line_prefix(BAR));
+    file
+}
+
+/// Explains the marks in the texts of a question, if there are any.
+pub(super) fn marks_note(message: &Visible, file: &Visible) -> &'static str {
+    if message.has_marks() || file.has_marks() {
+        " A mark such as <U+200B> stands for an invisible character, and <U+200B x3> for three of them."
+    } else {
+        ""
     }
 }
 

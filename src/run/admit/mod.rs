@@ -15,6 +15,7 @@
 //! | `remote_limits` | the features that a child on another machine does not have |
 //! | `extensions` | the extensions that the child loads, and the downloads that it needs |
 //! | `confirm` | the question whether the user allows a project's agent |
+//! | `script` | the question whether the user allows the script of a workflow |
 //! | `refused_agents` | the project's agents that the user has refused in a session |
 //! | `prepare` | the steps from a call to a run that may start |
 //! | `refusal` | the reasons for refusing a call |
@@ -30,6 +31,7 @@ mod refusal;
 mod refused_agents;
 mod remote_limits;
 pub(crate) mod resolve;
+mod script;
 pub(crate) mod settings;
 pub(crate) mod values;
 mod write_reach;
@@ -46,6 +48,7 @@ pub(crate) use refused_agents::ask_again;
 pub use remote_limits::RemoteLimit;
 pub(crate) use remote_limits::cannot_continue;
 pub use resolve::Unmet;
+pub use script::{AllowedScript, allow_script, allowed_script, is_script};
 pub use settings::{CallSettings, load_config, start_log};
 pub(crate) use values::remembered as remembered_model;
 pub(crate) use values::starts_another_pi;

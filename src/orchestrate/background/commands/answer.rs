@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use super::changes::{abort_last, by_snapshot, carry_out_change};
 use super::parse::{Command, RunCommand, parse};
+use super::workflows;
 use crate::archive::current_transcript;
 use crate::doctor::doctor;
 use crate::orchestrate::MoveError;
@@ -14,17 +15,17 @@ use crate::orchestrate::background::actions::{
     StoppedRuns, move_to_background, restart, resume, send, stop, stop_all,
 };
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
-use crate::orchestrate::background::find::{NamedBy, Wanted as WantedRun, find, unreadable};
+use crate::orchestrate::background::find::{NamedBy, Target, Wanted as WantedRun, find, unreadable};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
-    Clock, Report, action_report, agent_report, agents_report, already_finished, doctor_report,
+    Clock, Report, WorkflowEnd, action_report, agent_report, agents_report, already_finished, doctor_report,
     info_paths_report, info_report, list_report, log_report, moved_to_background_report, refused_report,
-    started_report, stopped_report,
+    started_report, stopped_report, workflow_ended_report, workflow_started_report,
 };
 use crate::run::{
-    CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, ask_again, blocking,
-    find_agents, list_agents, without_advice,
+    CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, allow_script, ask_again,
+    blocking, find_agents, list_agents, without_advice,
 };
 use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
 use agents::config::OnExit;
@@ -71,7 +72,10 @@ pub async fn answer(
             };
             match service.blocking(count).await {
                 Err(problem) if runs.is_empty() => unreadable(&problem),
-                older => list_report(&runs, older.unwrap_or_default(), session.as_deref(), &clock),
+                older => {
+                    let report = list_report(&runs, older.unwrap_or_default(), session.as_deref(), &clock);
+                    workflows::add_to(view, report).await
+                }
             }
         }
         Command::Background { run: None } => moved(move_to_background(service, view.session(), None).await),
@@ -111,6 +115,14 @@ pub async fn answer(
             };
             report.sanitized(settings.sanitizer())
         }
+        Command::Workflow { file: None } => workflows::list(view).await,
+        Command::Workflow { file: Some(file) } => {
+            let (cwd, context) = cwd_and_context(view, host);
+            match allow_script(&file, &cwd, &context, &*callbacks).await {
+                Ok(script) => workflow_started_report(script),
+                Err(why) => Report::error(why),
+            }
+        }
         Command::Doctor => {
             let (cwd, context) = cwd_and_context(view, host);
             doctor_report(&doctor(cwd, context, callbacks).await)
@@ -137,6 +149,9 @@ pub async fn answer(
                 {
                     Err(refused_report(&run, "discarded", OF_ANOTHER_SESSION))
                 }
+                Err(report) => {
+                    return workflow_command(view, &target, &command, &*callbacks).await.unwrap_or(report);
+                }
                 found => found,
             };
             match found {
@@ -144,6 +159,23 @@ pub async fn answer(
                 Err(report) => report,
             }
         }
+    }
+}
+
+/// Carries out a command on a workflow. `None`: the command is not for workflows, or no workflow has this name.
+async fn workflow_command(
+    view: &ConversationView,
+    target: &Target,
+    command: &RunCommand,
+    callbacks: &dyn HostCallbacks,
+) -> Option<Report> {
+    match command {
+        RunCommand::Stop => workflows::stop(view, &target.0).await,
+        RunCommand::Resume { message: None } => {
+            let script = workflows::resume(view, &target.0, callbacks).await?;
+            Some(script.map_or_else(Report::error, workflow_started_report))
+        }
+        _ => None,
     }
 }
 
@@ -300,6 +332,13 @@ async fn start(
         }
         Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(without_advice(&why)),
     }
+}
+
+/// Reports the end of a workflow's process. Its output is sanitized, because a session stores the report.
+pub async fn workflow_ended(view: &ConversationView, end: WorkflowEnd) -> Report {
+    let ConversationScope { cwd, context, .. } = view.scope.clone();
+    let settings = blocking(move || CallSettings::read(&cwd, &context)).await;
+    workflow_ended_report(&end).sanitized(settings.sanitizer())
 }
 
 /// Answers `/stop`: ends every run of a conversation. The runs of this process begin to end when this is called.

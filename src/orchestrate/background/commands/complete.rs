@@ -1,15 +1,20 @@
 //! Completes a typed command.
 
+use std::path::Path;
+
 use serde::Serialize;
 
 use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
 use crate::orchestrate::background::conversation::project_runs::UNKNOWN;
 use crate::present::{PATHS, agent_and_label, state};
-use crate::run::RunRecord;
+use crate::run::{RunRecord, is_script};
 use sanitizer::one_line;
 
 /// The maximum number of completions offered.
 const MAX_OFFERED: usize = 20;
+
+/// The maximum number of entries of a directory that are read.
+const MAX_READ: usize = 1_000;
 
 /// The flag of `info`.
 const PATHS_FLAG: (&str, &str) = (PATHS, "its paths and keys");
@@ -90,6 +95,36 @@ pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -
         }
         _ => Vec::new(),
     }
+}
+
+/// Completes the file after `workflow`, relative to `cwd`: directories, and files with the extension of a script. `None`
+/// for any other command. Reads one directory.
+#[must_use]
+pub fn complete_script(prefix: &str, cwd: &Path) -> Option<Vec<Completion>> {
+    let typed = prefix.trim_start().strip_prefix("workflow")?.strip_prefix(char::is_whitespace)?.trim_start();
+    let (directory, beginning) =
+        typed.rsplit_once('/').map_or(("", typed), |(directory, rest)| (directory, rest));
+    let folder =
+        if typed.starts_with('/') && directory.is_empty() { Path::new("/") } else { Path::new(directory) };
+    let shown = &typed[..typed.len() - beginning.len()];
+    let entries = std::fs::read_dir(cwd.join(folder)).into_iter().flatten().flatten().take(MAX_READ);
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let is_directory = entry.path().is_dir();
+            let fits = name.starts_with(beginning) && (beginning.starts_with('.') || !name.starts_with('.'));
+            let is_offered = is_directory || (is_script(Path::new(&name)) && name != beginning);
+            (fits && is_offered).then(|| if is_directory { format!("{name}/") } else { name })
+        })
+        .collect();
+    names.sort();
+    names.truncate(MAX_OFFERED);
+    let completion = |name: String| Completion {
+        value: format!("workflow {shown}{name}"),
+        description: String::new(),
+        label: name,
+    };
+    Some(names.into_iter().map(completion).collect())
 }
 
 /// Returns false for a run whose record was removed.

@@ -1,5 +1,5 @@
 //! `/subagents …`: parses the line (`parse`), completes typed text (`complete`), and carries the command out (`answer`, and
-//! `changes` for the commands about changes). `question` finds the question that a person wants to
+//! `changes` and `workflows` for the commands about those). `question` finds the question that a person wants to
 //! answer. `crate::present` writes the reports.
 
 mod answer;
@@ -7,10 +7,12 @@ mod changes;
 mod complete;
 mod parse;
 mod question;
+mod workflows;
 
 pub use super::find::{Target, Wanted, resolve};
-pub use answer::{CommandHost, answer, restart_runs, stop_everything, transcript};
+pub use answer::{CommandHost, answer, restart_runs, stop_everything, transcript, workflow_ended};
 pub(super) use answer::{NO_TRANSCRIPT, read, with_child_session};
-pub use complete::{Completion, complete};
+pub use complete::{Completion, complete, complete_script};
 pub use parse::{Command, RunCommand, parse, usage_report};
 pub use question::{AskingRun, NoQuestion, question_to_answer};
+pub use workflows::{InterruptedWorkflow, interrupted_workflows};

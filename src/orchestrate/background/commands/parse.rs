@@ -35,6 +35,11 @@ pub enum Command {
         /// True if the person waits and wants to watch the run.
         wait: bool,
     },
+    /// Runs the script of a workflow, or lists all workflows.
+    Workflow {
+        /// The path of the script.
+        file: Option<String>,
+    },
     /// Aborts the last apply.
     AbortApply,
     /// Carries out a command on one run.
@@ -148,6 +153,12 @@ pub fn parse(line: &str) -> Result<Command, Report> {
         "agents" => {
             let name = words.next();
             words.end("agents", Command::Agents { name })
+        }
+        "workflow" => {
+            let file = words.rest().map(|file| file.trim_matches('"').to_owned());
+            let file = file.filter(|file| !file.is_empty());
+            refuse_flag("workflow", file.as_deref())?;
+            Ok(Command::Workflow { file })
         }
         "doctor" => words.end("doctor", Command::Doctor),
         "help" | "--help" | "-h" => Err(usage_report()),
@@ -321,13 +332,14 @@ pub(super) const WITH_FLAGGED: &str = "--with-flagged";
 pub(super) const YES: &str = "--yes";
 
 /// All subcommands. The help has a row for each on a screen of 80 columns and 24 rows.
-pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
+pub(super) const SUBCOMMANDS: [Subcommand; 16] = [
     subcommand("list", " [all]", "this session's runs; all = of every session"),
     subcommand("info", " [--paths] <id|#>", "its state, task and costs; or its paths and keys"),
     subcommand("log", " <id|#> [limit] [tools]", "the newest lines of its conversation"),
     subcommand("send", " <id|#> <message>", "messages a live run, or resumes an ended run"),
     subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
     subcommand("run", " [--wait] <agent> <task>", "starts it in the background; or shows it, too"),
+    subcommand("workflow", " [file]", "runs a script in the background; or lists scripts"),
     subcommand("background", " [id|#]", "lets a waiting call return; its run continues"),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or ended run"),
     subcommand("undo", " <id|#>", "reverts the files that a run has changed"),
@@ -340,13 +352,14 @@ pub(super) const SUBCOMMANDS: [Subcommand; 15] = [
 ];
 
 /// Subcommands, and the words that other programs have for them.
-const OTHER_WORDS: [(&str, &[&str]); 14] = [
+const OTHER_WORDS: [(&str, &[&str]); 15] = [
     ("list", &["ls", "ps", "runs", "status", "jobs", "show", "sessions"]),
     ("info", &["inspect", "details", "view", "get"]),
     ("log", &["logs", "history", "transcript", "tail", "output", "cat"]),
     ("send", &["steer", "tell", "message", "msg", "say", "write"]),
     ("stop", &["kill", "cancel", "abort", "end", "terminate", "halt", "quit", "interrupt"]),
     ("run", &["spawn", "start", "new", "launch", "delegate", "exec", "create"]),
+    ("workflow", &["script", "workflows", "flow"]),
     ("background", &["bg", "detach"]),
     ("resume", &["continue", "restart", "retry", "rerun", "fg", "attach"]),
     ("undo", &["revert", "rollback", "restore", "reset"]),

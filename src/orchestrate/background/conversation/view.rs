@@ -159,10 +159,10 @@ impl ConversationView {
 
     /// Returns true if any of its runs is live, in any process.
     pub(crate) fn has_live(&self) -> bool {
-        self.runs.lock().iter().any(|run| run.is_live() && !run.is_foreground)
+        self.runs.lock().iter().any(|run| run.is_live() && (!run.is_foreground || run.workflow.is_some()))
     }
 
-    /// Returns true if any of its live runs has a host process, whose snapshots change without the store.
+    /// Returns true if another process hosts any of its live runs, whose snapshots change without the store.
     pub(crate) fn has_detached(&self) -> bool {
         self.has_detached.load(Ordering::Relaxed)
     }
@@ -189,7 +189,8 @@ impl ConversationView {
 
     /// Records the runs that the store has.
     pub(crate) fn note_stored(&self, runs: &[RunRecord]) {
-        self.has_detached.store(runs.iter().any(|run| run.is_live() && run.is_detached), Ordering::Relaxed);
+        self.has_detached
+            .store(runs.iter().any(|run| run.is_live() && run.has_snapshots()), Ordering::Relaxed);
         let mut handed_over = self.handed_over.lock();
         for run in runs.iter().filter(|run| !run.is_live()) {
             if handed_over.contains(&run.key) {

@@ -1,0 +1,124 @@
+/**
+ * The scripts of `/subagents workflow`, each in a process of its own. The process runs the user's text with the Node that
+ * runs pi, and ends with pi. Its runs are in the store of this pi.
+ */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { AllowedScript, SurfaceOptions, WorkflowEnd, WorkflowRecord } from "../../native.js";
+import { packageFolder } from "../host/build.ts";
+import { guardedTimeout, runGuarded } from "../host/guard.ts";
+import { loadAddon } from "../host/native.ts";
+import { defined } from "../host/stored.ts";
+
+/** The maximum length of the kept output, in characters: the newest part. */
+const MAX_OUTPUT = 64 * 1024;
+
+/** The time that a stopped script has for its own end. */
+const STOP_MS = 5_000;
+
+/** The process of a script. */
+interface Workflow {
+	readonly name: string;
+	readonly path: string;
+	readonly place: SurfaceOptions;
+	readonly child: ChildProcess;
+	readonly ended: Promise<void>;
+	wasStopped: boolean;
+}
+
+/** The processes of this pi. They continue across `/reload`, which does not evaluate this module again. */
+const live = new Set<Workflow>();
+
+/** Receives the end of a process. The newest load of the extension sets it. */
+let report: (end: WorkflowEnd) => unknown = () => {};
+
+export function onWorkflowEnd(listener: typeof report): void {
+	report = listener;
+}
+
+/** Starts a script that the user has allowed. `place` has the options of the session. Resolves when the process has ended. */
+export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOptions): Promise<void> {
+	const host = new URL("extension/workflows/host.mjs", packageFolder);
+	const args = ["--import", host.href, path];
+	// Options for Node are meant for pi: an inspector would stop the script before it begins.
+	const env = { ...process.env, NODE_OPTIONS: "" };
+	const child = spawn(process.execPath, args, { cwd: place.cwd, env, stdio: "pipe", windowsHide: true });
+	const since = performance.now();
+	const output = { out: "", errors: "" };
+	const keep = (name: keyof typeof output) => (text: string) => {
+		output[name] = (output[name] + text).slice(-MAX_OUTPUT);
+	};
+	child.stdout.setEncoding("utf8").on("data", keep("out"));
+	child.stderr.setEncoding("utf8").on("data", keep("errors"));
+	// A process that has ended already says so by its exit code.
+	child.stdin.on("error", () => undefined);
+	child.stdin.write(
+		`${JSON.stringify({ script: pathToFileURL(path).href, sha256, place: { ...place, file: path } })}\n`,
+	);
+	const { promise: ended, resolve } = Promise.withResolvers<void>();
+	const workflow: Workflow = { name: basename(path), path, place, child, ended, wasStopped: false };
+	live.add(workflow);
+	const end = async (exitCode: number | null, problem = "") => {
+		if (!live.delete(workflow)) return;
+		const { name } = workflow;
+		// The panel and other pis stop a workflow through the store.
+		const stored = exitCode === 0 || workflow.wasStopped ? [] : await recordsOf(workflow);
+		const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
+		const isFailure = exitCode !== 0 && !wasStopped;
+		const shown = isFailure ? `${output.out}\n${output.errors}${problem}` : output.out;
+		const durationMs = performance.now() - since;
+		const described = { name, exitCode: exitCode ?? undefined, wasStopped, durationMs, output: shown };
+		await runGuarded("reporting the end of a workflow", () => report(defined<WorkflowEnd>(described)));
+		resolve();
+	};
+	child.once("error", (error) => void end(null, error.message));
+	child.once("close", (code) => void end(code));
+	return ended;
+}
+
+/** Returns the stored workflows of a process. */
+async function recordsOf({ child, place }: Workflow): Promise<WorkflowRecord[]> {
+	const all = await loadAddon()
+		.native?.workflows(place, true)
+		.catch(() => undefined);
+	return (all ?? []).filter(({ hostPid }) => hostPid === child.pid);
+}
+
+/** Returns true if a process runs this script. */
+export const isRunning = (path: string): boolean => [...live].some((workflow) => workflow.path === path);
+
+/**
+ * Ends all scripts, or only those with this file name or with a workflow of this id. Resolves with their number when they have
+ * ended.
+ */
+export async function stopWorkflows(name?: string): Promise<number> {
+	const stopped = [...live].map(async (workflow) => {
+		const running = (await recordsOf(workflow)).filter(({ state }) => state === "running");
+		const isMeant = name === undefined || name === workflow.name || running.some(({ id }) => id === name);
+		if (isMeant) await stop(workflow, running);
+		return isMeant;
+	});
+	return (await Promise.all(stopped)).filter(Boolean).length;
+}
+
+/** Stores first that the workflow was stopped: an interrupted one would continue at the next start of pi. */
+async function stop(workflow: Workflow, running: readonly WorkflowRecord[]): Promise<void> {
+	const { child, ended, place } = workflow;
+	workflow.wasStopped = true;
+	const { native } = loadAddon();
+	await Promise.allSettled(running.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
+	if (running.length === 0) child.kill();
+	const timer = guardedTimeout("ending a workflow", () => child.kill(), STOP_MS);
+	await ended;
+	clearTimeout(timer);
+}
+
+/** Ends all workflows, because pi ends. The next pi continues them. */
+export async function closeWorkflows(): Promise<void> {
+	report = () => {};
+	const all = [...live];
+	for (const { child } of all) child.kill();
+	await Promise.all(all.map(({ ended }) => ended));
+}

@@ -1,0 +1,153 @@
+//! Decides whether a workflow's script may run: by policy, or by asking the user, who sees the whole file.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::confirm::{file_changes, marks_note, whole_file};
+use super::settings::CallSettings;
+use crate::run::blocking;
+use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
+use crate::run::context::HostContext;
+use crate::run::spec::RunId;
+use agents::config::{NonInteractivePolicy, ProjectAgentPolicy};
+use agents::{MAX_CONFIRMED_BYTES, confirm, is_confirmed, text_to_confirm};
+use sanitizer::{Visible, quoted};
+
+/// The file name extensions of the modules that Node runs.
+const EXTENSIONS: [&str; 4] = ["js", "mjs", "ts", "mts"];
+
+/// A script that may run, and the hash of the text that the user has allowed. The process that runs it compares both.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AllowedScript {
+    /// The absolute path of the file.
+    pub path: PathBuf,
+    /// The SHA-256 of its text.
+    pub sha256: String,
+}
+
+/// Admits the script at `path`, which is relative to `cwd`. Asks the user unless the text was allowed before.
+///
+/// # Errors
+///
+/// The reason, in words for the user.
+pub async fn allow_script(
+    path: &str,
+    cwd: &Path,
+    context: &Arc<HostContext>,
+    callbacks: &dyn HostCallbacks,
+) -> Result<AllowedScript, String> {
+    let (script, text, policies) = {
+        let (file, cwd, context) = (cwd.join(path), cwd.to_owned(), Arc::clone(context));
+        let read = move || {
+            let config = CallSettings::read(&cwd, &context).config();
+            let script = read_script(&file)?;
+            let is_allowed = is_confirmed(&context.agent_dir, &script.0.path, &script.0.sha256);
+            Ok::<_, String>((script.0, script.1, (config, is_allowed)))
+        };
+        blocking(read).await?
+    };
+    let (config, is_allowed) = policies;
+    let denied = |setting: &str| {
+        Err(format!("{} may not run: `{setting}` does not allow programs of a project", quoted(path)))
+    };
+    match config.project_agent_policy {
+        ProjectAgentPolicy::Allow => return Ok(script),
+        ProjectAgentPolicy::Deny => return denied("projectAgentPolicy"),
+        ProjectAgentPolicy::Confirm if is_allowed => return Ok(script),
+        ProjectAgentPolicy::Confirm if callbacks.is_interactive() => {}
+        ProjectAgentPolicy::Confirm if config.non_interactive_policy == NonInteractivePolicy::Allow => {
+            return Ok(script);
+        }
+        ProjectAgentPolicy::Confirm => return denied("nonInteractivePolicy"),
+    }
+    let request = question(&script, &text, context);
+    let answered = tokio::time::timeout(callbacks.answer_timeout(), callbacks.confirm(request));
+    match answered.await.ok().flatten() {
+        Some(true) => {}
+        Some(false) => return Err(format!("{} was not started: you said no", quoted(path))),
+        None => return Err(format!("{} was not started: the question had no answer", quoted(path))),
+    }
+    let saved = {
+        let (script, agent_dir) = (script.clone(), context.agent_dir.clone());
+        // A failure only means that the user is asked again.
+        move || drop(confirm(&agent_dir, &script.path, &script.sha256))
+    };
+    blocking(saved).await;
+    Ok(script)
+}
+
+/// Returns the script at `path` if the user has allowed its present text. Blocks.
+#[must_use]
+pub fn allowed_script(path: &Path, agent_dir: &Path) -> Option<AllowedScript> {
+    let (script, _) = read_script(path).ok()?;
+    is_confirmed(agent_dir, &script.path, &script.sha256).then_some(script)
+}
+
+/// Returns true if Node runs a file of this name.
+#[must_use]
+pub fn is_script(file: &Path) -> bool {
+    file.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
+}
+
+fn read_script(file: &Path) -> Result<(AllowedScript, String), String> {
+    let shown = quoted(&file.to_string_lossy());
+    if !is_script(file) {
+        let known = EXTENSIONS.map(|extension| format!("`.{extension}`")).join(", ");
+        return Err(format!("{shown} is not a script: its name must end with one of {known}"));
+    }
+    let read = || {
+        let path = std::fs::canonicalize(file)?;
+        let (text, sha256) = text_to_confirm(&path)?;
+        Ok((AllowedScript { path, sha256 }, text))
+    };
+    read().map_err(|error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no file {shown}"),
+        io::ErrorKind::FileTooLarge => {
+            format!(
+                "{shown} has more than {MAX_CONFIRMED_BYTES} bytes: move parts of it to files that it imports"
+            )
+        }
+        _ => format!("{shown} cannot be read: {error}"),
+    })
+}
+
+/// Replaces the tabs of indentation, which would be marks that hide the code.
+fn with_spaces(text: &str) -> String {
+    let line = |line: &str| {
+        let code = line.trim_start_matches('\t');
+        format!("{}{code}", "  ".repeat(line.len() - code.len()))
+    };
+    text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Builds the question. It shows the whole file.
+fn question(script: &AllowedScript, text: &str, context: &HostContext) -> ConfirmRequest {
+    let path = Visible::path(&script.path);
+    let name = script.path.file_name().unwrap_or_default().to_string_lossy();
+    let mut message = Visible::default();
+    message.push_labeled("file: ", &path);
+    message.push_static("\nIt runs as a program with all of your rights, also when no run is active.");
+    message.push_static("\nFiles that it imports are not shown here, and may change.");
+    message.push_labeled("", &file_changes(&context.agent_dir, &script.path, text).unwrap_or_default());
+    message.push_static("\n\nYou will be asked again when the file changes.");
+    let whole = whole_file(&with_spaces(text));
+    message.push_labeled(marks_note(&message, &whole), &whole);
+    let mut title = Visible::default();
+    title.push_labeled("Run the workflow ", &Visible::line(&name));
+    title.push_static("?");
+    let run_id = RunId::random().into();
+    ConfirmRequest { run_id, agent: name.into_owned(), title, message, path }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indentation_has_no_marks_and_other_tabs_do() {
+        let shown = whole_file(&with_spaces("if (a) {\n\t\tb(\"\t\");\n}\n")).into_string();
+        assert!(shown.contains("|     b(\"<U+0009>\");\n"), "{shown}");
+    }
+}
