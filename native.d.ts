@@ -426,9 +426,15 @@ export interface WorkflowKey {
 }
 
 /** The place of a stored run in a workflow. */
-export interface WorkflowRun extends WorkflowKey {
+export interface WorkflowRun {
+  /** The id of the workflow. */
+  id: string
+  /** The key of the run. */
+  key: string
   /** The directory that the workflow belongs to. */
   project: string
+  /** The phase of the workflow in which the run has started. */
+  phase?: string
   /** The digest of the request: agent, task, directory, model, thinking level and schema. */
   digest?: string
   /** The account that pays for the run. */
