@@ -514,7 +514,7 @@ export interface KeyedRecord {
   /** The state. */
   state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended"
   /** The outcome. Absent while the run is live. */
-  outcome?: SingleResult["outcome"]
+  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
   /** The error message. */
   error?: string
   /** Spent by the run, in USD. */

@@ -67,6 +67,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("RunRecord.outcome", texts(RunOutcome::TEXTS)),
         ("RunRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
         ("KeyedRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
+        ("KeyedRecord.outcome", texts(RunOutcome::TEXTS)),
         ("WorkflowRecord.state", texts(WorkflowState::TEXTS)),
         (
             "WorkflowHandle.state",
