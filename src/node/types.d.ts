@@ -480,7 +480,7 @@ export interface WorkflowRecord {
   /** The number of times that its script was started. */
   starts: number
   /** The phases that it has entered since the last start, each once, in order. */
-  phases?: string[]
+  phases?: Array<string>
   /** The phase that it is in. */
   phase?: string
   /** Its limits. */
@@ -494,7 +494,7 @@ export interface WorkflowRecord {
   /** The process id of its last host. */
   hostPid?: number
   /** The current run of each of its keys. The key that was used first comes first. */
-  runs: KeyedRecord[]
+  runs: Array<KeyedRecord>
 }
 
 /** A run of a workflow. */
