@@ -430,9 +430,15 @@ export interface WorkflowKey {
 }
 
 /** The place of a stored run in a workflow. */
-export interface WorkflowRun extends WorkflowKey {
+export interface WorkflowRun {
+  /** The id of the workflow. */
+  id: string
+  /** The key of the run. */
+  key: string
   /** The directory that the workflow belongs to. */
   project: string
+  /** The phase of the workflow in which the run has started. */
+  phase?: string
   /** The digest of the request: agent, task, directory, model, thinking level and schema. */
   digest?: string
   /** The account that pays for the run. */
@@ -478,7 +484,7 @@ export interface WorkflowRecord {
   /** The number of times that its script was started. */
   starts: number
   /** The phases that it has entered since the last start, each once, in order. */
-  phases?: string[]
+  phases?: Array<string>
   /** The phase that it is in. */
   phase?: string
   /** Its limits. */
@@ -492,7 +498,7 @@ export interface WorkflowRecord {
   /** The process id of its last host. */
   hostPid?: number
   /** The current run of each of its keys. The key that was used first comes first. */
-  runs: KeyedRecord[]
+  runs: Array<KeyedRecord>
 }
 
 /** A run of a workflow. */
@@ -512,7 +518,7 @@ export interface KeyedRecord {
   /** The state. */
   state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended"
   /** The outcome. Absent while the run is live. */
-  outcome?: SingleResult["outcome"]
+  outcome?: "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
   /** The error message. */
   error?: string
   /** Spent by the run, in USD. */

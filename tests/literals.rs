@@ -8,7 +8,7 @@ use pi_events::QuestionMethod;
 use pi_subagent_native::doctor::Status as CheckStatus;
 
 use pi_subagent_native::orchestrate::background::{
-    BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord,
+    BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord, WorkflowState,
 };
 use pi_subagent_native::present::panel::{PanelAction, PanelStepName};
 use pi_subagent_native::present::{Mark, QuestionKey};
@@ -67,6 +67,13 @@ fn every_union_in_the_types_matches_the_code() {
         ("RunRecord.cleanup", texts(Cleanup::TEXTS)),
         ("RunRecord.outcome", texts(RunOutcome::TEXTS)),
         ("RunRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
+        ("KeyedRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
+        ("KeyedRecord.outcome", texts(RunOutcome::TEXTS)),
+        ("WorkflowRecord.state", texts(WorkflowState::TEXTS)),
+        (
+            "WorkflowHandle.state",
+            WorkflowState::TEXTS.iter().copied().filter(|text| *text != "running").collect(),
+        ),
         ("RunRecord.storedChanges", texts(StoredChanges::TEXTS)),
         ("RunRecord.status", texts(BackgroundStatus::TEXTS)),
         ("CallError.code", texts(ErrorCode::TEXTS)),

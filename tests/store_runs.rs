@@ -584,7 +584,7 @@ fn a_file_of_the_first_version_is_migrated_while_its_release_still_uses_it() {
     let version: i64 = old
         .query_row("SELECT user_version FROM pragma_user_version", (), |row| row.get(0))
         .expect("the query succeeds");
-    assert_eq!(version, 4);
+    assert_eq!(version, 5);
 }
 
 #[test]
@@ -594,7 +594,9 @@ fn a_file_of_the_second_version_is_migrated_with_its_foreground_runs() {
     let old = Connection::open(database(dir.path())).expect("the database is opened");
     // The schema of the previous release.
     old.execute_batch(
-        r#"DROP TABLE forgotten;
+        r#"DROP TABLE workflow;
+           DROP TABLE workflow_run;
+           DROP TABLE forgotten;
            DROP INDEX run_waited_for;
            ALTER TABLE run DROP COLUMN is_foreground;
            INSERT INTO run (key, run_id, session_key, session, is_live, created_ms, body) VALUES

@@ -70,7 +70,7 @@ pub(crate) use drive::Throttle;
 pub use drive::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
 pub use facts::{Caveat, CheckReport, IsolationReport, RunArtifacts, Settled, StoredChanges};
 pub use launch::{Booted, Memory, SpareRequest};
-pub(crate) use launch::{GUARD, is_idle, sweep_leftovers};
+pub(crate) use launch::{GUARD, is_idle, is_unlocked, sweep_leftovers};
 pub use launcher::LauncherError;
 pub(crate) use launcher::{Configured, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
 pub use outcome::clean;

@@ -224,12 +224,6 @@ impl Store {
     }
 }
 
-/// Keeps the whole result of a run that has a name in a workflow. A run that has lost its name keeps none.
-pub(crate) fn put_result(transaction: &Transaction<'_>, run: &str, result: &str) -> rusqlite::Result<()> {
-    transaction.execute("UPDATE workflow_run SET result = ?2 WHERE run = ?1", [run, result])?;
-    Ok(())
-}
-
 /// Removes the workflows that are due, at most `limit` of them. Returns how many were removed.
 pub(crate) fn prune(
     transaction: &Transaction<'_>,

@@ -31,5 +31,5 @@ pub(crate) mod spare;
 pub use boot::Booted;
 pub(crate) use files::GUARD;
 pub(crate) use leftovers::sweep_once as sweep_leftovers;
-pub(crate) use resume::is_idle;
+pub(crate) use resume::{is_idle, is_unlocked};
 pub use spare::{Memory, SpareRequest};

@@ -78,8 +78,15 @@ pub(super) fn lock_directory(directory: &Path) -> Result<SessionLock, FileError>
     acquire(directory.join(layout::LOCK)).map_err(FileError::at(directory))
 }
 
-/// Returns true if no process works in the directory of a run, as far as its lock says it. Blocks.
+/// Returns true if no process works in the directory of a run. After the death of the host, the warden ends the child and then
+/// removes the prompt and the guard, which another child would need. Blocks.
 pub(crate) fn is_idle(directory: &Path) -> bool {
+    let is_gone = |name: &str| fs::symlink_metadata(directory.join(name)).is_err();
+    is_gone(layout::PROMPT) && is_gone(layout::GUARD) && is_unlocked(directory)
+}
+
+/// Returns true if no process has the lock of a run. Blocks.
+pub(crate) fn is_unlocked(directory: &Path) -> bool {
     !matches!(try_lock(&directory.join(layout::LOCK), true), Ok(None))
 }
 

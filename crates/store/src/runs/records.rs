@@ -8,7 +8,6 @@ use crate::error::StoreError;
 use crate::open::Store;
 use crate::presence::Presence;
 use crate::spending::add_spending;
-use crate::workflows::put_result;
 
 /// The columns of a run, in the order in which they are read.
 const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \
@@ -323,6 +322,12 @@ fn settle(
 ) -> rusqlite::Result<()> {
     put_run(transaction, own, run)?;
     delivery.map_or(Ok(()), |delivery| add_delivery(transaction, delivery, claims.then_some(own.id())))
+}
+
+/// Keeps the whole result of a run that has a name in a workflow. A run that has lost its name keeps none.
+fn put_result(transaction: &Transaction<'_>, run: &str, result: &str) -> rusqlite::Result<()> {
+    transaction.execute("UPDATE workflow_run SET result = ?2 WHERE run = ?1", [run, result])?;
+    Ok(())
 }
 
 pub(crate) fn put_run(

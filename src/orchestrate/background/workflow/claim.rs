@@ -1,7 +1,7 @@
 //! The decision about a call with a key: it gets the stored result, waits for the run of another call, continues an interrupted
 //! run, or runs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ use crate::orchestrate::background::service::{BackgroundService, background};
 use crate::orchestrate::call::Call;
 use crate::run::{
     AdmittedRun, CallError, ErrorCode, Progress, Resumption, RunDetails, RunOutcome, RunRecord, TaskProgress,
-    ToolResult, Used, WorkflowRun, blocking, is_idle, workflow_account,
+    ToolResult, Used, WorkflowRun, blocking, is_idle, is_unlocked, workflow_account,
 };
 use crate::transcript::{Wanted, read_transcript};
 use agents::config::Config;
@@ -237,15 +237,18 @@ async fn begin(
     Ok(is_claimed.then_some(Begun { ready, record, from_start }))
 }
 
-/// Waits until no process works in the directory of a run any more. `false`: one still does.
+/// Waits until no process works in the directory of a run any more. `false`: one still does. Files that a killed warden has left
+/// stay, and only the lock counts then.
 async fn until_idle(directory: PathBuf) -> bool {
     let since = Instant::now();
     loop {
-        let directory = directory.clone();
-        if blocking(move || is_idle(&directory)).await {
+        let place = directory.clone();
+        let is_late = since.elapsed() >= CHILD_TIMEOUT;
+        let check: fn(&Path) -> bool = if is_late { is_unlocked } else { is_idle };
+        if blocking(move || check(&place)).await {
             return true;
         }
-        if since.elapsed() >= CHILD_TIMEOUT {
+        if is_late {
             return false;
         }
         sleep(CHILD_INTERVAL).await;
