@@ -564,8 +564,13 @@ function backgroundRun(receipt) {
   if (!runId || !childSessionKey) throw new Error(error ?? "the run was not accepted");
   return { runId, sessionKey: childSessionKey, warnings };
 }
+function hostedPlace() {
+  return globalThis[hosted] ?? {};
+}
+var hosted = /* @__PURE__ */ Symbol.for("pi-subagent-native.place");
 function placeOf({ cwd, agentDir, env, piCommand, config }) {
   return {
+    ...hostedPlace(),
     cwd: cwd ?? process.cwd(),
     ...agentDir !== void 0 && { agentDir },
     ...env && { env },

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 9da9ce6cf7b4c68b. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 7c16ee454a1c1fc6. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -143,13 +143,13 @@ var require_child_guard = __commonJS({
     }
     var CONTEXT_STATUS = "pi-subagent-context";
     function reportContext(pi) {
-      const report = (_event, context) => {
+      const report2 = (_event, context) => {
         const usage = context?.getContextUsage?.();
         if (usage) context?.ui.setStatus(CONTEXT_STATUS, `${usage.tokens ?? "?"}/${usage.contextWindow}`);
         return void 0;
       };
-      pi.on("turn_end", report);
-      pi.on("session_compact", report);
+      pi.on("turn_end", report2);
+      pi.on("session_compact", report2);
     }
     var GRANT_CHECK_MS = 5;
     var MAX_GRANT_CHECK_MS = 80;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 9da9ce6cf7b4c68b"}.`)) return void 0;
-  const [version] = "0.1.0 9da9ce6cf7b4c68b".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7c16ee454a1c1fc6"}.`)) return void 0;
+  const [version] = "0.1.0 7c16ee454a1c1fc6".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6448,6 +6448,8 @@ var Background = class {
   runs = NONE;
   /** What commands have done with the changes of runs, as `CallCard.settle` takes it. */
   settled = NOTHING_SETTLED;
+  /** The ids of foreground runs without a card: scripts have called them. */
+  withoutCard = /* @__PURE__ */ new Set();
   undelivered = NONE;
   /** The run ends (`endOf`) whose results have been offered for delivery. */
   offered = /* @__PURE__ */ new Set();
@@ -6494,6 +6496,7 @@ var Background = class {
     this.undelivered = NONE;
     this.offered.clear();
     this.settled = NOTHING_SETTLED;
+    this.withoutCard.clear();
     this.publish(NONE);
     return session2;
   }
@@ -7201,7 +7204,7 @@ var ROWS = 24;
 var WHEEL_LINES = 10;
 var MAX_CHARACTERS2 = 8e3;
 var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
-async function openPanel(context, background, callbacks = {}, answer2, opened) {
+async function openPanel(context, background, callbacks = {}, { answer: answer2, start: start2 } = {}, opened) {
   const { session: session2 } = background;
   if (!session2) {
     context.ui.notify(
@@ -7211,14 +7214,14 @@ async function openPanel(context, background, callbacks = {}, answer2, opened) {
     return;
   }
   const closed = Promise.withResolvers();
-  const setting = { background, session: session2, callbacks, answer: answer2, opened, onClosed: closed.resolve };
+  const setting = { background, session: session2, callbacks, answer: answer2, start: start2, opened, onClosed: closed.resolve };
   const shown = context.ui.custom(
     (terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(void 0)),
     { overlay: true, overlayOptions: WHOLE_SCREEN }
   );
   await Promise.race([shown, closed.promise]);
 }
-function panel({ background, session: session2, callbacks, answer: answer2, opened, onClosed }, terminal, theme, keybindings, done) {
+function panel({ background, session: session2, callbacks, answer: answer2, start: start2, opened, onClosed }, terminal, theme, keybindings, done) {
   const { native, problem } = loadAddon();
   if (!native) throw new Error(problem);
   const state = new native.Panel(answer2 !== void 0, opened);
@@ -7248,8 +7251,13 @@ function panel({ background, session: session2, callbacks, answer: answer2, open
     if (step === "close") close();
     else if (step === "answer") answer2?.(text);
     else if (step === "type") type(text);
-    else if (step === "command") reply(id, async () => await session2.command(text, callbacks));
-    else if (step === "runs") reply(id, async () => await (isAll ? session2.runs(true) : session2.projectRuns()));
+    else if (step === "command") {
+      reply(id, async () => {
+        const report2 = await session2.command(text, callbacks);
+        start2?.(report2);
+        return report2;
+      });
+    } else if (step === "runs") reply(id, async () => await (isAll ? session2.runs(true) : session2.projectRuns()));
     else {
       const rested = () => {
         state.rested(id);
@@ -7562,6 +7570,87 @@ function removeOverlay({ handle, close }) {
   else handle?.hide();
 }
 
+// extension/workflows/workflows.ts
+import { spawn } from "node:child_process";
+import { basename as basename3 } from "node:path";
+import { pathToFileURL as pathToFileURL2 } from "node:url";
+var MAX_OUTPUT = 64 * 1024;
+var STOP_MS = 5e3;
+var live = /* @__PURE__ */ new Set();
+var report = () => {
+};
+function onWorkflowEnd(listener) {
+  report = listener;
+}
+function startWorkflow({ path, sha256 }, place) {
+  const host = new URL("extension/workflows/host.mjs", packageFolder);
+  const args = ["--import", host.href, path];
+  const env = { ...process.env, NODE_OPTIONS: "" };
+  const child = spawn(process.execPath, args, { cwd: place.cwd, env, stdio: "pipe", windowsHide: true });
+  const since = performance.now();
+  const output = { out: "", errors: "" };
+  const keep = (name) => (text) => {
+    output[name] = (output[name] + text).slice(-MAX_OUTPUT);
+  };
+  child.stdout.setEncoding("utf8").on("data", keep("out"));
+  child.stderr.setEncoding("utf8").on("data", keep("errors"));
+  child.stdin.on("error", () => void 0);
+  child.stdin.write(
+    `${JSON.stringify({ script: pathToFileURL2(path).href, sha256, place: { ...place, file: path } })}
+`
+  );
+  const { promise: ended2, resolve: resolve3 } = Promise.withResolvers();
+  const workflow = { name: basename3(path), path, place, child, ended: ended2, wasStopped: false };
+  live.add(workflow);
+  const end = async (exitCode, problem = "") => {
+    if (!live.delete(workflow)) return;
+    const { name } = workflow;
+    const stored = exitCode === 0 || workflow.wasStopped ? [] : await recordsOf(workflow);
+    const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
+    const isFailure = exitCode !== 0 && !wasStopped;
+    const shown = isFailure ? `${output.out}
+${output.errors}${problem}` : output.out;
+    const durationMs = performance.now() - since;
+    const described = { name, exitCode: exitCode ?? void 0, wasStopped, durationMs, output: shown };
+    await runGuarded("reporting the end of a workflow", () => report(defined(described)));
+    resolve3();
+  };
+  child.once("error", (error) => void end(null, error.message));
+  child.once("close", (code) => void end(code));
+  return ended2;
+}
+async function recordsOf({ child, place }) {
+  const all = await loadAddon().native?.workflows(place, true).catch(() => void 0);
+  return (all ?? []).filter(({ hostPid }) => hostPid === child.pid);
+}
+var isRunning = (path) => [...live].some((workflow) => workflow.path === path);
+async function stopWorkflows(name) {
+  const stopped = [...live].map(async (workflow) => {
+    const running = (await recordsOf(workflow)).filter(({ state }) => state === "running");
+    const isMeant = name === void 0 || name === workflow.name || running.some(({ id }) => id === name);
+    if (isMeant) await stop(workflow, running);
+    return isMeant;
+  });
+  return (await Promise.all(stopped)).filter(Boolean).length;
+}
+async function stop(workflow, running) {
+  const { child, ended: ended2, place } = workflow;
+  workflow.wasStopped = true;
+  const { native } = loadAddon();
+  await Promise.allSettled(running.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
+  if (running.length === 0) child.kill();
+  const timer = guardedTimeout("ending a workflow", () => child.kill(), STOP_MS);
+  await ended2;
+  clearTimeout(timer);
+}
+async function closeWorkflows() {
+  report = () => {
+  };
+  const all = [...live];
+  for (const { child } of all) child.kill();
+  await Promise.all(all.map(({ ended: ended2 }) => ended2));
+}
+
 // extension/commands/report.ts
 import { writeSync as writeSync2 } from "node:fs";
 var REPORT_ENTRY = "subagents-report";
@@ -7572,23 +7661,23 @@ var RETRIES = 1e3;
 var exactly = /* @__PURE__ */ new WeakMap();
 function messageReport(status, message) {
   const text = oneLine(message);
-  const report = loadAddon().native?.sentenceReport(status, text);
-  return report ?? { title: "", lines: [{ mark: "error", text }], text: `\u2717 ${text}` };
+  const report2 = loadAddon().native?.sentenceReport(status, text);
+  return report2 ?? { title: "", lines: [{ mark: "error", text }], text: `\u2717 ${text}` };
 }
 function reportLines(data, pen) {
   return pen.drawn((native, ...on2) => native.drawReport(...on2, JSON.stringify(data) ?? ""));
 }
 function registerReportRenderer(pi) {
   pi.registerEntryRenderer(REPORT_ENTRY, ({ data }, _options, theme) => {
-    const report = isObject(data) && exactly.get(data) || data;
+    const report2 = isObject(data) && exactly.get(data) || data;
     const text = isObject(data) && isText(data.text) ? data.text : void 0;
     if (text === void 0) return void 0;
     const plain = (pen) => pen.indented(1, (inner) => inner.paragraph(text, "toolOutput"));
-    return component(theme, (pen) => reportLines(report, pen) ?? plain(pen));
+    return component(theme, (pen) => reportLines(report2, pen) ?? plain(pen));
   });
 }
-function deliver(pi, context, report) {
-  const { title, lines, text, exact } = report;
+function deliver(pi, context, report2) {
+  const { title, lines, text, exact } = report2;
   if (context.mode === "rpc") context.ui.notify(exact?.text ?? text, "info");
   else if (context.mode === "print") print(`${exact?.text ?? text}
 `);
@@ -7617,7 +7706,7 @@ function registerCommands(pi, session2) {
   const answer2 = (runId) => void questions.open(`answer ${runId}`);
   registerReportRenderer(pi);
   pi.registerCommand("subagents", {
-    description: "Sub-agents: list, run, background, stop, log, info, send, resume, diff, apply, discard, undo, answer, agents, doctor",
+    description: "Sub-agents: list, run, workflow, background, stop, log, info, send, resume, diff, apply, discard, undo, answer, agents, doctor",
     getArgumentCompletions(prefix) {
       const items = background.session?.complete(prefix) ?? [];
       return items.length > 0 ? items : null;
@@ -7625,13 +7714,21 @@ function registerCommands(pi, session2) {
     async handler(args, context) {
       const line = args.trim();
       const callbacks = hostCallbacks(context, questions);
-      if (line === "" && context.mode === "tui") return openPanel(context, background, callbacks, answer2);
+      const start2 = ({ workflow }) => workflow && startWorkflow(workflow, placeOptions(pi, context));
+      const panel2 = (opened2) => openPanel(context, background, callbacks, { answer: answer2, start: start2 }, opened2);
+      if (line === "" && context.mode === "tui") return panel2();
       const opened = questions.open(line);
       if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
       if (opened) return;
-      const report = await answerOf(pi, context, session2, line || WITHOUT_PANEL);
-      if (context.mode !== "tui" || !report.isOnCard) deliver(pi, context, report);
-      if (report.watch && context.mode === "tui") await openPanel(context, background, callbacks, answer2, report.watch);
+      if (await stopNamed(line)) return;
+      if (/^workflow\b/.test(line) && process.versions.bun !== void 0) {
+        return deliver(pi, context, messageReport("error", "This pi contains no Node, and cannot run scripts"));
+      }
+      const report2 = await answerOf(pi, context, session2, line || WITHOUT_PANEL);
+      if (context.mode !== "tui" || !report2.isOnCard) deliver(pi, context, report2);
+      if (report2.watch && context.mode === "tui") await panel2(report2.watch);
+      const ended2 = start2(report2);
+      if (!context.hasUI) await ended2;
       if (!context.hasUI) await drain(context);
     }
   });
@@ -7640,9 +7737,10 @@ function registerCommands(pi, session2) {
     getArgumentCompletions: () => null,
     async handler(_args, context) {
       const isBusy = !context.isIdle();
-      const report = background.session?.stopAll(isBusy);
+      const report2 = background.session?.stopAll(isBusy);
+      reportFailure("stopping workflows", stopWorkflows());
       if (isBusy) context.abort();
-      deliver(pi, context, await report ?? notOpen());
+      deliver(pi, context, await report2 ?? notOpen());
     }
   });
   pi.registerShortcut(SHORTCUT, {
@@ -7652,6 +7750,27 @@ function registerCommands(pi, session2) {
       if (problem) context.ui.notify(problem, "info");
     }
   });
+}
+async function stopNamed(line) {
+  const [, name] = /^stop\s+(\S+)$/.exec(line) ?? [];
+  if (name === void 0) return false;
+  const count = await stopWorkflows(name === "all" ? void 0 : name);
+  return count > 0 && name !== "all";
+}
+function reportWorkflows(pi, context, background) {
+  onWorkflowEnd(async (end) => {
+    const report2 = await background.session?.workflowEnded(end);
+    if (report2) deliver(pi, context, report2);
+  });
+}
+async function continueWorkflows(pi, context, background) {
+  const found3 = await background.session?.interruptedWorkflows() ?? [];
+  for (const { id, file, script } of found3) {
+    if (script && isRunning(script.path)) continue;
+    if (script) void startWorkflow(script, placeOptions(pi, context));
+    const text = script ? `continues the workflow ${id}, which ended with an earlier pi. \`/subagents stop ${id}\` ends it` : `the workflow ${id} ended with an earlier pi, and ${file} has changed since. \`/subagents workflow ${file}\` continues it`;
+    deliver(pi, context, messageReport(script ? "ok" : "info", text));
+  }
 }
 function registerBackgroundKey(pi, session2, key) {
   pi.registerShortcut(key, {
@@ -7673,8 +7792,8 @@ function registerRestarts(pi, session2) {
   async function resume(keys, context) {
     const callbacks = hostCallbacks(context, session2.questions);
     const failed = (error) => messageReport("error", `Resuming interrupted runs failed: ${messageOf(error)}`);
-    const report = await session2.background.session?.restartRuns([...keys], callbacks).catch(failed);
-    if (report) deliver(pi, context, report);
+    const report2 = await session2.background.session?.restartRuns([...keys], callbacks).catch(failed);
+    if (report2) deliver(pi, context, report2);
   }
   pi.registerShortcut(KEY, {
     description: "Resume interrupted sub-agents",
@@ -7909,6 +8028,42 @@ async function show({ ui }, asked, signal) {
 
 // extension/tools/tools.ts
 import module from "node:module";
+
+// extension/tools/script.ts
+import { readFile } from "node:fs/promises";
+var SCRIPT_TOOL = "subagent_run";
+var CODES = {
+  aborted: "SUBAGENT_ABORTED",
+  budget: "SUBAGENT_OVER_BUDGET"
+};
+async function scriptOutput(result) {
+  const [run] = result.details.results;
+  const text = result.content.map((part) => part.text).join("\n");
+  const isBackground = run?.outcome === "background";
+  if (!run || run.outcome !== "completed" && !isBackground) {
+    const code = (run && CODES[run.outcome]) ?? result.details.error?.code ?? "SUBAGENT_FAILED";
+    return { ...result, content: [{ type: "text", text: `${code}: ${text}` }], isError: true };
+  }
+  const structuredContent = defined({
+    status: run.outcome,
+    // A moved run has a receipt in place of a report.
+    report: isBackground ? text : await reportOf(run),
+    data: await dataOf(run),
+    runId: run.runId ?? result.details.runId ?? "",
+    // The usage of a stored result is that of the run that was paid before.
+    cost: run.reused ? 0 : run.usage.cost
+  });
+  return { ...result, structuredContent };
+}
+async function reportOf({ output = "", fullOutputFile }) {
+  return fullOutputFile ? await readFile(fullOutputFile, "utf8") : output;
+}
+async function dataOf({ structured, structuredFile }) {
+  if (structured !== void 0 || !structuredFile) return structured;
+  return JSON.parse(await readFile(structuredFile, "utf8"));
+}
+
+// extension/tools/tools.ts
 var WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" };
 var SESSION_TOOLS = ["sessions_list", "sessions_history", "sessions_send", "sessions_stop"];
 function modeOf(name) {
@@ -7921,8 +8076,9 @@ function ownTools(pi, questions, background) {
   function runOf(name) {
     const mode = modeOf(name);
     if (mode) return (call) => runToEnd(mode, call);
-    if (name === "sessions_spawn") return (call) => spawn(background, call);
+    if (name === "sessions_spawn") return (call) => spawn2(background, call);
     if (name === "agents_list") return list;
+    if (name === SCRIPT_TOOL) return (call) => runForScript(background, call);
     return SESSION_TOOLS.includes(name) ? (call) => useSessionTool(name, background, call) : void 0;
   }
   return {
@@ -7941,7 +8097,8 @@ function ownTools(pi, questions, background) {
         });
         pi.registerTool({
           ...{ ...surface, ...drawn },
-          prepareArguments: (args) => prepared(name, args),
+          // A script is code: its mistakes are errors there, and are not repaired.
+          ...name !== SCRIPT_TOOL && { prepareArguments: (args) => prepared(name, args) },
           async execute(id, params, signal, onUpdate, context) {
             underWay.add(id);
             const { native, problem } = loadAddon();
@@ -7998,6 +8155,18 @@ function started(mode, { native, params, update, host, ...call }) {
   if (mode === "parallel") return native.startParallel({ ...place, tasks }, update, host);
   return native.startChain({ ...place, steps }, update, host);
 }
+async function runForScript({ withoutCard }, call) {
+  const { native, params, id, place, update, host, signal, context } = call;
+  const { agent, task, key, model: childModel, schema: outputSchema } = params;
+  const aborted = signal?.aborted ?? false;
+  const session2 = context.sessionManager.getSessionId();
+  const workflow = key === void 0 ? void 0 : { id: `codemode ${session2}`, key };
+  const own = { agent, task, childModel, outputSchema, workflow };
+  const options = defined({ ...place, ...own, callId: id, aborted });
+  const handle = native.startRun(options, update, host);
+  withoutCard.add(handle.runId);
+  return await scriptOutput(await withAbort(signal, handle, settled(handle, session2)));
+}
 async function useSessionTool(name, { session: session2 }, call) {
   if (!session2) return failure("the runs of this session are not available");
   const use = session2.useTool(name, call.params, call.host);
@@ -8014,7 +8183,7 @@ function prepared(tool, args) {
   if (!known) throw new Error(problem);
   return known;
 }
-async function spawn({ session: session2 }, { native, params, place, host, signal }) {
+async function spawn2({ session: session2 }, { native, params, place, host, signal }) {
   if (signal?.aborted) return failure("aborted before anything was started");
   const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params;
   const options = defined({ ...place, ...named, agent, childModel, childThinking });
@@ -8046,20 +8215,24 @@ function shareCompiledCode() {
   if (!isShared) module.flushCompileCache?.();
   isShared = true;
 }
-var live = /* @__PURE__ */ new Map();
+var live2 = /* @__PURE__ */ new Map();
 async function settled(handle, session2) {
-  live.set(handle, session2);
+  live2.set(handle, session2);
   try {
     return await handle.result();
   } finally {
-    live.delete(handle);
+    live2.delete(handle);
   }
 }
 async function closeRuns(session2) {
-  const ending = [...live].filter(([, of]) => session2 === void 0 || of === session2);
+  const ending = [...live2].filter(([, of]) => session2 === void 0 || of === session2);
   await Promise.allSettled(ending.map(([handle]) => handle.close()));
 }
 var remembered = [];
+function toolsFor(pi, { tools, scriptTool }) {
+  const hasExposures = pi.getAllTools().some((tool) => "exposure" in tool);
+  return scriptTool && hasExposures ? [...tools, scriptTool] : tools;
+}
 function rememberedTools() {
   return remembered;
 }
@@ -8129,8 +8302,9 @@ var MAX_LINES2 = 5;
 var ROWS_PER_LINE = 6;
 var TICK_MS2 = 1e3;
 var MARGIN = 1;
-function shownOf({ runs, unread }) {
-  return { live: runs.filter((run) => isLive(run) && !run.isForeground && run.pendingQuestion === void 0), unread };
+function shownOf({ runs, unread, withoutCard }) {
+  const hasCard = ({ isForeground, runId, workflow }) => isForeground && workflow === void 0 && !withoutCard.has(runId);
+  return { live: runs.filter((run) => isLive(run) && !hasCard(run) && run.pendingQuestion === void 0), unread };
 }
 function showWidget(context, background) {
   let widget;
@@ -8152,9 +8326,9 @@ function showWidget(context, background) {
     return { ...component(theme, draw, () => changes), dispose };
   };
   const follow = () => {
-    const { live: live2, unread } = shownOf(background);
+    const { live: live3, unread } = shownOf(background);
     changes += 1;
-    if (live2.length + unread.length === 0) hide();
+    if (live3.length + unread.length === 0) hide();
     else if (!widget) context.ui.setWidget(WIDGET2, make);
     widget?.terminal.requestRender();
   };
@@ -8165,9 +8339,9 @@ function showWidget(context, background) {
     hide();
   };
 }
-function widgetLines({ live: live2, unread }, rows, now, pen) {
+function widgetLines({ live: live3, unread }, rows, now, pen) {
   const limit = Math.max(1, Math.min(MAX_LINES2, Math.floor(rows / ROWS_PER_LINE)));
-  const runs = [JSON.stringify(live2), JSON.stringify(unread)];
+  const runs = [JSON.stringify(live3), JSON.stringify(unread)];
   const lines = (inner) => inner.drawn((native, ...on2) => native.drawWidget(...on2, ...runs, limit, now)) ?? [];
   return pen.indented(MARGIN, lines);
 }
@@ -8224,7 +8398,7 @@ function start(pi) {
       if (!surfaces?.register) return;
       const taken2 = findTakenNames(
         pi,
-        surfaces.tools.map(({ name }) => name)
+        toolsFor(pi, surfaces).map(({ name }) => name)
       );
       const { native } = loadAddon();
       if (native && taken2.length > 0) notices.announce(native.takenNameNotices(surfaceOptions(pi, context)), context);
@@ -8270,7 +8444,7 @@ function start(pi) {
     surfaces = await describeTools(pi, context);
     if (thisSession !== sessionChanges) return;
     registerAnnouncementRenderer(pi, settled2);
-    if (surfaces.register) tools.register(surfaces.tools);
+    if (surfaces.register) tools.register(toolsFor(pi, surfaces));
     else if (remembered2.length > 0) {
       const off = new Set(remembered2.map(({ name }) => name));
       pi.setActiveTools(pi.getActiveTools().filter((name) => !off.has(name)));
@@ -8285,6 +8459,8 @@ function start(pi) {
     if (thisSession !== sessionChanges) return;
     notifyTakenNames(context);
     openBackground(context);
+    reportWorkflows(pi, context, background);
+    if (context.hasUI) reportFailure("continuing workflows", continueWorkflows(pi, context, background));
     if (isTerminal) hideWidget = showWidget(context, background);
   });
   pi.on("input", () => deliveries?.prompted());
@@ -8311,6 +8487,7 @@ function start(pi) {
     questions.detach(reason === "reload");
     const isQuit = reason === "quit" || reason === void 0;
     if (reason !== "reload") {
+      if (isQuit) await closeWorkflows();
       const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
       const [, ended2] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
       if (ended2 && context.mode === "tui") printAtExit(ended2);
