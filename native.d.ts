@@ -928,8 +928,10 @@ export interface InterruptedWorkflow {
   id: string
   /** The path of its script, relative to the project if it is in there. */
   file: string
-  /** The script, if the user has allowed its present text. */
+  /** The script, if it may run without a question: the user has allowed its present text, or the policy needs no consent. */
   script?: AllowedScript
+  /** The reason why it may not. Absent with `script`. */
+  problem?: string
 }
 
 /** One line of a report. */
@@ -2025,7 +2027,19 @@ export declare class SessionToolCall {
   abort(): void
 }
 
-/** A workflow whose script runs in this process; see `openWorkflow`. */
+/**
+ * A workflow whose script runs in this process; see `openWorkflow`.
+ *
+ * @example
+ * ```ts
+ * import { openWorkflow } from "pi-subagent-native/extension";
+ *
+ * const workflow = await openWorkflow({ cwd: process.cwd(), id: "review" });
+ * process.once("SIGINT", () => workflow.stop());
+ * workflow.phase("read");
+ * await workflow.finish("completed");
+ * ```
+ */
 export declare class WorkflowHandle {
   /** The account that its runs need for its budget. */
   get account(): string

@@ -143,14 +143,15 @@ class Script implements Workflow {
 	}
 
 	async execute<T>(script: (workflow: Workflow) => T | Promise<T>): Promise<T> {
+		let value: T;
 		try {
-			const value = await current.run(this, async () => await script(this));
-			await this.#end("completed");
-			return value;
+			value = await current.run(this, async () => await script(this));
 		} catch (error) {
 			await this.#end(this.signal.aborted ? "stopped" : "failed", error);
 			throw error;
 		}
+		await this.#end("completed");
+		return value;
 	}
 
 	phase(name: string): void {

@@ -399,6 +399,7 @@ describe("workflow()", () => {
 			workflow("w", { ...options, ...change }, async (wf) => {
 				for (const key of ["a", "b", "c"]) await wf.run(task(key));
 			});
+		await workflow("w", options, (wf) => wf.run(task("a")));
 		const tokens = await errorOf(spend({ budget: { maxTokens: 10 } }));
 		assert.ok(tokens instanceof WorkflowError);
 		assert.deepEqual([tokens.code, tokens.key], ["SUBAGENT_OVER_BUDGET", "b"]);

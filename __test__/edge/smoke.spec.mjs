@@ -96,6 +96,7 @@ for (const [way, entry] of Object.entries(entries)) {
 		const names = Object.keys(entry).filter((name) => !["default", "module.exports"].includes(name));
 		assert.deepEqual(names.sort(), [
 			"OptionsError",
+			"WorkflowError",
 			"collect",
 			"collectOutput",
 			"defineAgent",
@@ -106,6 +107,7 @@ for (const [way, entry] of Object.entries(entries)) {
 			"startRun",
 			"truncate",
 			"truncateOutput",
+			"workflow",
 		]);
 		const env = playing([{ say: "Done." }]);
 		const result = await entry.run({

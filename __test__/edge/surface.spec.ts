@@ -289,7 +289,13 @@ describe("the tools to register", () => {
 		);
 		const { scriptTool } = surface;
 		assert.deepEqual([scriptTool.name, scriptTool.exposure], ["subagent_run", "codemode"]);
-		assert.deepEqual(Object.keys(scriptTool.parameters.properties as object), ["agent", "model", "schema", "task"]);
+		assert.deepEqual(Object.keys(scriptTool.parameters.properties as object), [
+			"agent",
+			"key",
+			"model",
+			"schema",
+			"task",
+		]);
 		assert.deepEqual(scriptTool.outputSchema.required, ["status", "report", "runId", "cost"]);
 		const { delegationPolicy = "" } = surface;
 		const counted = surface.tools

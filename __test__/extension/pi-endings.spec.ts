@@ -158,7 +158,7 @@ for (const version of piVersions) {
 				await send(tui, resumeCommand);
 				await tui.waitFor(new RegExp(`${detachedId} · explorer "detached" · running`));
 				await send(tui, `/subagents stop ${detachedId}`);
-				await tui.waitFor(/✓ stopped/);
+				await tui.waitFor(/⚠ detached · explorer .* stopped/);
 				await send(tui, hanging);
 				await tui.waitFor("I begin.");
 				await quit(tui);

@@ -30,7 +30,7 @@ test("the card of a worker that could not write says so in place of a success", 
 		await tui.press("C-o");
 		await tui.waitFor(/^ {3}✗ write retry\.js$/m);
 		await tui.submitCommand("subagents", "list");
-		await tui.waitFor(/⚠ .*changed nothing/);
+		await tui.waitFor(/⚠ #1 .*changed\s+nothing/s);
 		await tui.close();
 	});
 });

@@ -439,6 +439,12 @@ export const examples = {
 		const { values, diagnostics, broken } = await loadConfig({ cwd: process.cwd() });
 		console.log(values.maxConcurrent, broken?.message ?? "readable", diagnostics.length);
 	},
+	async WorkflowHandle(): Promise<void> {
+		const workflow = await openWorkflow({ cwd: process.cwd(), id: "review" });
+		process.once("SIGINT", () => workflow.stop());
+		workflow.phase("read");
+		await workflow.finish("completed");
+	},
 	async openWorkflow(): Promise<void> {
 		const cwd = process.cwd();
 		const workflow = await openWorkflow({ cwd, id: "review", limits: { maxRuns: 20 } });

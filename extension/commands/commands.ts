@@ -14,7 +14,7 @@ import { placeOptions } from "../host/options.ts";
 import { openPanel } from "../panel/panel.ts";
 import type { Questions } from "../questions/questions.ts";
 import { SHORTCUT } from "../questions/terminal.ts";
-import { isRunning, onWorkflowEnd, startWorkflow, stopWorkflows } from "../workflows/workflows.ts";
+import { cannotRunScripts, isRunning, onWorkflowEnd, startWorkflow, stopWorkflows } from "../workflows/workflows.ts";
 import { deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";
 
 /** The session state that the commands use. */
@@ -43,8 +43,10 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 		async handler(args, context) {
 			const line = args.trim();
 			const callbacks = hostCallbacks(context, questions);
-			const start = ({ workflow }: Pick<CommandReport, "workflow">) =>
-				workflow && startWorkflow(workflow, placeOptions(pi, context));
+			const start = ({ workflow }: Pick<CommandReport, "workflow">) => {
+				if (workflow && cannotRunScripts) deliver(pi, context, messageReport("error", cannotRunScripts));
+				return workflow && !cannotRunScripts ? startWorkflow(workflow, placeOptions(pi, context)) : undefined;
+			};
 			const panel = (opened?: string) => openPanel(context, background, callbacks, { answer, start }, opened);
 			if (line === "" && context.mode === "tui") return panel();
 			// The only subcommand about this terminal instead of runs.
@@ -52,8 +54,8 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
 			if (opened) return;
 			if (await stopNamed(line)) return;
-			if (/^workflow\b/.test(line) && process.versions.bun !== undefined) {
-				return deliver(pi, context, messageReport("error", "This pi contains no Node, and cannot run scripts"));
+			if (/^workflow\b/.test(line) && cannotRunScripts) {
+				return deliver(pi, context, messageReport("error", cannotRunScripts));
 			}
 			const report = await answerOf(pi, context, session, line || WITHOUT_PANEL);
 			if (context.mode !== "tui" || !report.isOnCard) deliver(pi, context, report);
@@ -87,7 +89,7 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 
 /** Stops workflows by their name. Their ends are reported like any other. Returns false if the line names none. */
 async function stopNamed(line: string): Promise<boolean> {
-	const [, name] = /^stop\s+(\S+)$/.exec(line) ?? [];
+	const [, quoted, name = quoted] = /^stop\s+(?:"([^"]+)"|(\S+))$/.exec(line) ?? [];
 	if (name === undefined) return false;
 	const count = await stopWorkflows(name === "all" ? undefined : name);
 	return count > 0 && name !== "all";
@@ -110,13 +112,14 @@ export async function continueWorkflows(
 	context: ExtensionContext,
 	background: Background,
 ): Promise<void> {
+	if (cannotRunScripts) return;
 	const found = (await background.session?.interruptedWorkflows()) ?? [];
-	for (const { id, file, script } of found) {
+	for (const { id, file, script, problem } of found) {
 		if (script && isRunning(script.path)) continue;
 		if (script) void startWorkflow(script, placeOptions(pi, context));
 		const text = script
 			? `continues the workflow ${id}, which ended with an earlier pi. \`/subagents stop ${id}\` ends it`
-			: `the workflow ${id} ended with an earlier pi, and ${file} has changed since. \`/subagents workflow ${file}\` continues it`;
+			: `the workflow ${id} ended with an earlier pi, and ${problem}. \`/subagents workflow ${file}\` continues it`;
 		deliver(pi, context, messageReport(script ? "ok" : "info", text));
 	}
 }

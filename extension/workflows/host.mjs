@@ -37,10 +37,20 @@ const { script, sha256, place } = await new Promise((resolve, reject) => {
 
 Object.assign(globalThis, { [Symbol.for("pi-subagent-native.place")]: place });
 
+/** True once Node has resolved the script. */
+let hasEntry = false;
+
 module.registerHooks({
 	resolve(specifier, context, next) {
 		const url = NAMES.get(specifier);
-		return url ? { url, shortCircuit: true } : next(specifier, context);
+		if (url) return { url, shortCircuit: true };
+		const resolved = next(specifier, context);
+		// Node follows links, and the path may have become one since the user allowed the text.
+		if (!hasEntry && context.parentURL === undefined) {
+			if (resolved.url !== script) throw new Error("the script has been replaced since you allowed it");
+			hasEntry = true;
+		}
+		return resolved;
 	},
 	load(url, context, next) {
 		const loaded = next(url, context);

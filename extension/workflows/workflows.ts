@@ -18,6 +18,16 @@ const MAX_OUTPUT = 64 * 1024;
 /** The time that a stopped script has for its own end. */
 const STOP_MS = 5_000;
 
+/** The time between the requests to a process that does not end: SIGTERM, then SIGKILL. */
+const KILL_MS = 2_000;
+
+/** The time for the last output of an ended process. A program that it has started may keep the pipes open. */
+const OUTPUT_MS = 500;
+
+/** The reason why this pi cannot run scripts, if it cannot: Bun runs pi as one program, which would start itself. */
+export const cannotRunScripts =
+	process.versions.bun === undefined ? undefined : "This pi contains no Node, and cannot run scripts";
+
 /** The process of a script. */
 interface Workflow {
 	readonly name: string;
@@ -30,6 +40,9 @@ interface Workflow {
 
 /** The processes of this pi. They continue across `/reload`, which does not evaluate this module again. */
 const live = new Set<Workflow>();
+
+/** True if pi ends. Its workflows are then interrupted, and have not failed. */
+let isClosing = false;
 
 /** Receives the end of a process. The newest load of the extension sets it. */
 let report: (end: WorkflowEnd) => unknown = () => {};
@@ -67,6 +80,8 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 		const stored = exitCode === 0 || workflow.wasStopped ? [] : await recordsOf(workflow);
 		const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
 		const isFailure = exitCode !== 0 && !wasStopped;
+		// A script that has failed is not started again with the next pi, but only by the user.
+		if (isFailure && !isClosing) await stopStored(workflow, stored);
 		const shown = isFailure ? `${output.out}\n${output.errors}${problem}` : output.out;
 		const durationMs = performance.now() - since;
 		const described = { name, exitCode: exitCode ?? undefined, wasStopped, durationMs, output: shown };
@@ -75,6 +90,10 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 	};
 	child.once("error", (error) => void end(null, error.message));
 	child.once("close", (code) => void end(code));
+	child.once("exit", () => {
+		const closePipes = () => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy());
+		guardedTimeout("closing the output of a workflow", closePipes, OUTPUT_MS);
+	});
 	return ended;
 }
 
@@ -105,20 +124,31 @@ export async function stopWorkflows(name?: string): Promise<number> {
 
 /** Stores first that the workflow was stopped: an interrupted one would continue at the next start of pi. */
 async function stop(workflow: Workflow, running: readonly WorkflowRecord[]): Promise<void> {
-	const { child, ended, place } = workflow;
 	workflow.wasStopped = true;
-	const { native } = loadAddon();
-	await Promise.allSettled(running.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
-	if (running.length === 0) child.kill();
-	const timer = guardedTimeout("ending a workflow", () => child.kill(), STOP_MS);
-	await ended;
+	await stopStored(workflow, running);
+	if (running.length === 0) workflow.child.kill();
+	const timer = guardedTimeout("ending a workflow", () => kill(workflow), STOP_MS);
+	await workflow.ended;
 	clearTimeout(timer);
+}
+
+async function stopStored({ place }: Workflow, records: readonly WorkflowRecord[]): Promise<void> {
+	const { native } = loadAddon();
+	await Promise.allSettled(records.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
+}
+
+/** Ends a process, also one that ignores the request. */
+function kill({ child, ended }: Workflow): void {
+	child.kill();
+	const timer = guardedTimeout("killing a workflow", () => child.kill("SIGKILL"), KILL_MS);
+	void ended.then(() => clearTimeout(timer));
 }
 
 /** Ends all workflows, because pi ends. The next pi continues them. */
 export async function closeWorkflows(): Promise<void> {
 	report = () => {};
+	isClosing = true;
 	const all = [...live];
-	for (const { child } of all) child.kill();
+	for (const workflow of all) kill(workflow);
 	await Promise.all(all.map(({ ended }) => ended));
 }

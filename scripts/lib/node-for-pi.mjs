@@ -46,9 +46,15 @@ export function findNode(version) {
  * @param {string} version
  * @param {{ purpose: string, hint: string }} texts
  */
-export async function installNode(version, { purpose, hint }) {
-	const found = findNode(version);
-	if (found) return found;
+export async function installNode(version, texts) {
+	return findNode(version) ?? install(version, texts);
+}
+
+/**
+ * @param {string} version
+ * @param {{ purpose: string, hint: string }} texts
+ */
+function install(version, { purpose, hint }) {
 	return step(`Node ${version} for ${purpose}`, async () => {
 		await installInto(`node-${version}`, async (place) => {
 			const wanted = `${packageName()}@${version}`;
@@ -74,7 +80,12 @@ export function nodesOfTests() {
 
 /** Installs every Node that programs are tested on. */
 export async function installNodesOfTests() {
-	for (const version of nodesOfTests()) await installNode(version, { purpose: "the tests", hint: registryHint });
+	// Elsewhere the Node that runs the tests is the only one.
+	if (nodesOfTests() !== testedNodes) return;
+	for (const version of testedNodes) {
+		// The Node that runs this script does not count, because the tests may run on another one.
+		if (!existsSync(installedBinary(version))) await install(version, { purpose: "the tests", hint: registryHint });
+	}
 }
 
 /** Returns the Node that runs pi, if there is one. */

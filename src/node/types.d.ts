@@ -928,8 +928,10 @@ export interface InterruptedWorkflow {
   id: string
   /** The path of its script, relative to the project if it is in there. */
   file: string
-  /** The script, if the user has allowed its present text. */
+  /** The script, if it may run without a question: the user has allowed its present text, or the policy needs no consent. */
   script?: AllowedScript
+  /** The reason why it may not. Absent with `script`. */
+  problem?: string
 }
 
 /** One line of a report. */

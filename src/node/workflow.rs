@@ -39,6 +39,16 @@ pub struct OwnWorkflowOptions {
 pub type WorkflowOptions = CallOptions<OwnWorkflowOptions>;
 
 /// A workflow whose script runs in this process; see `openWorkflow`.
+///
+/// @example
+/// ```ts
+/// import { openWorkflow } from "pi-subagent-native/extension";
+///
+/// const workflow = await openWorkflow({ cwd: process.cwd(), id: "review" });
+/// process.once("SIGINT", () => workflow.stop());
+/// workflow.phase("read");
+/// await workflow.finish("completed");
+/// ```
 #[napi]
 pub struct WorkflowHandle(Arc<OpenWorkflow>);
 

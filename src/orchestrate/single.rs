@@ -20,7 +20,7 @@ const RUNNING: &str = "(running...)";
 ///
 /// Dropping the future ends the run, unless it was moved to the background.
 pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
-    keyed(spec, None, call).await
+    Box::pin(keyed(spec, None, call)).await
 }
 
 /// Works like [`single`]. With a `key` in a workflow, the call may have its result already, wait for another call, or continue an
@@ -40,7 +40,7 @@ pub async fn keyed(spec: RunSpec, key: Option<WorkflowRun>, call: Call) -> ToolR
     };
     let (ready, keyed) = match key {
         None => (ready, None),
-        Some(key) => match claim(ready, key, &call).await {
+        Some(key) => match Box::pin(claim(ready, key, &call)).await {
             Claimed::Result(result) => return named(*result),
             Claimed::Run(keyed) => {
                 let KeyedRun { ready, record, from_start, lead } = *keyed;

@@ -164,7 +164,7 @@ pub struct Report {
     pub watch: Option<String>,
     /// The script that the host starts now, in a process of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub workflow: Option<AllowedScript>,
+    pub workflow: Option<Box<AllowedScript>>,
     /// True if the card of a call or the message about a background run says it on the same screen, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_on_card: bool,

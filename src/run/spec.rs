@@ -1,6 +1,6 @@
 //! The request of a caller: one run.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Display, Formatter, Write};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -192,7 +192,10 @@ pub(super) fn digest_of<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String
         hash.update((text.len() as u64).to_le_bytes());
         hash.update(text);
     }
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    hash.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
+        write!(hex, "{byte:02x}").expect("writing to a string cannot fail");
+        hex
+    })
 }
 
 /// A run whose session another one continues: the task is the next prompt in it.

@@ -78,11 +78,25 @@ pub async fn allow_script(
     Ok(script)
 }
 
-/// Returns the script at `path` if the user has allowed its present text. Blocks.
-#[must_use]
-pub fn allowed_script(path: &Path, agent_dir: &Path) -> Option<AllowedScript> {
-    let (script, _) = read_script(path).ok()?;
-    is_confirmed(agent_dir, &script.path, &script.sha256).then_some(script)
+/// Admits the script at `path` again without a question: if the user has allowed its present text, or if the policy needs no
+/// consent. Blocks.
+///
+/// # Errors
+///
+/// The reason, in words for the user.
+pub fn allowed_script(path: &Path, cwd: &Path, context: &HostContext) -> Result<AllowedScript, String> {
+    let policy = CallSettings::read(cwd, context).config().project_agent_policy;
+    let (script, _) = read_script(path)?;
+    match policy {
+        ProjectAgentPolicy::Allow => Ok(script),
+        ProjectAgentPolicy::Deny => Err("`projectAgentPolicy` does not allow programs of a project".into()),
+        ProjectAgentPolicy::Confirm if is_confirmed(&context.agent_dir, &script.path, &script.sha256) => {
+            Ok(script)
+        }
+        ProjectAgentPolicy::Confirm => {
+            Err(format!("{} has changed since you allowed it", quoted(&path.to_string_lossy())))
+        }
+    }
 }
 
 /// Returns true if Node runs a file of this name.

@@ -94,7 +94,7 @@ impl RunArtifacts {
             settled: None,
         };
         let (run_id, agent) = (single.run_id.clone(), Some(single.agent.clone()));
-        (artifacts != Self::default()).then(|| Self { run_id, agent, ..artifacts })
+        (artifacts != Self::default()).then_some(Self { run_id, agent, ..artifacts })
     }
 
     /// Returns the id by which commands find them. `run_id` is that of the record.

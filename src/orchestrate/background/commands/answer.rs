@@ -93,28 +93,7 @@ pub async fn answer(
             start(service, view, run, host, callbacks).await
         }
         Command::StopAll => stop_everything(service, view.session(), false).await,
-        Command::Agents { name } => {
-            let (cwd, context) = cwd_and_context(view, host);
-            let capabilities = HostCapabilities::probe(&context).await;
-            let list = {
-                let context = Arc::clone(&context);
-                move || {
-                    let settings = CallSettings::read(&cwd, &context);
-                    let listing = list_agents(&cwd, &context, &settings, &capabilities);
-                    let config = settings.config();
-                    let catalog = find_agents(&cwd, &context, &config);
-                    let found = name.map(|name| catalog.find(&name).map(|agent| agent.name.clone()));
-                    (settings, listing, found)
-                }
-            };
-            let (settings, mut listing, found) = blocking(list).await;
-            listing.check_models(&settings.config(), &context, &*callbacks).await;
-            let report = match found {
-                None => agents_report(&listing),
-                Some(found) => agent_report(&found, &listing),
-            };
-            report.sanitized(settings.sanitizer())
-        }
+        Command::Agents { name } => agents(view, host, name, &*callbacks).await,
         Command::Workflow { file: None } => workflows::list(view).await,
         Command::Workflow { file: Some(file) } => {
             let (cwd, context) = cwd_and_context(view, host);
@@ -160,6 +139,35 @@ pub async fn answer(
             }
         }
     }
+}
+
+/// Lists the agents, or describes one.
+async fn agents(
+    view: &ConversationView,
+    host: Option<CommandHost>,
+    name: Option<String>,
+    callbacks: &dyn HostCallbacks,
+) -> Report {
+    let (cwd, context) = cwd_and_context(view, host);
+    let capabilities = HostCapabilities::probe(&context).await;
+    let list = {
+        let context = Arc::clone(&context);
+        move || {
+            let settings = CallSettings::read(&cwd, &context);
+            let listing = list_agents(&cwd, &context, &settings, &capabilities);
+            let config = settings.config();
+            let catalog = find_agents(&cwd, &context, &config);
+            let found = name.map(|name| catalog.find(&name).map(|agent| agent.name.clone()));
+            (settings, listing, found)
+        }
+    };
+    let (settings, mut listing, found) = blocking(list).await;
+    listing.check_models(&settings.config(), &context, callbacks).await;
+    let report = match found {
+        None => agents_report(&listing),
+        Some(found) => agent_report(&found, &listing),
+    };
+    report.sanitized(settings.sanitizer())
 }
 
 /// Carries out a command on a workflow. `None`: the command is not for workflows, or no workflow has this name.

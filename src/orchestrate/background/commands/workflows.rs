@@ -1,6 +1,7 @@
 //! The commands about workflows: lists them, stops one, and continues an interrupted one.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -20,21 +21,28 @@ pub struct InterruptedWorkflow {
     pub id: String,
     /// The path of its script, relative to the project if it is in there.
     pub file: String,
-    /// The script, if the user has allowed its present text.
+    /// The script, if it may run without a question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<AllowedScript>,
+    /// The reason why it may not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// Returns the interrupted workflows of the project whose scripts were files.
 pub async fn interrupted_workflows(view: &ConversationView) -> Vec<InterruptedWorkflow> {
-    let agent_dir = view.scope.context.agent_dir.clone();
+    let ConversationScope { cwd, context, .. } = &view.scope;
+    let (cwd, context) = (cwd.clone(), Arc::clone(context));
     let mut found = known(view).await;
     found.retain(|workflow| workflow.state == WorkflowState::Interrupted && workflow.parent.is_none());
     let read = move || {
         let interrupted = found.into_iter().filter_map(|WorkflowRecord { id, file, project, .. }| {
             let path = file?;
-            let script = allowed_script(&path, &agent_dir);
-            Some(InterruptedWorkflow { id, file: relative(&path, &project), script })
+            let (script, problem) = match allowed_script(&path, &cwd, &context) {
+                Ok(script) => (Some(script), None),
+                Err(problem) => (None, Some(problem)),
+            };
+            Some(InterruptedWorkflow { id, file: relative(&path, &project), script, problem })
         });
         interrupted.collect()
     };

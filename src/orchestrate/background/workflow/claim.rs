@@ -79,7 +79,7 @@ pub(crate) async fn claim(ready: AdmittedRun, mut place: WorkflowRun, call: &Cal
     let key = (service.store.agent_dir.clone(), place.workflow_key(), place.key.clone());
     loop {
         match enter(&key, &place.digest, call.updates.subscribe()) {
-            Part::Leads(lead) => return work(&service, ready, place, call, lead).await,
+            Part::Leads(lead) => return Box::pin(work(&service, ready, place, call, lead)).await,
             Part::Conflicts => return Claimed::Result(Box::new(conflict(&place, call))),
             Part::Joins(joined) => match join(joined, &ready, call).await {
                 // The other call was aborted, or has ended without a result. This one was not.

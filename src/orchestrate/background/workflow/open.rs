@@ -372,7 +372,8 @@ pub async fn stop_workflow(cwd: &Path, context: &HostContext, id: &str) -> Resul
     let stop = move |service: &BackgroundService| {
         let store = service.store.workflows()?;
         let host = store.workflow(&key).map_err(|error| error.in_full())?.map(|(_, host)| host);
-        if host != Some(HostProcess::Other) {
+        // A stopped workflow whose process has died does not continue at the next start of pi.
+        if !matches!(host, Some(HostProcess::Other | HostProcess::Dead)) {
             return Ok(false);
         }
         store.stop_workflow(&key).map_err(|error| error.in_full())
