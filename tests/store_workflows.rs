@@ -97,6 +97,20 @@ fn a_workflow_is_not_removed_while_its_script_runs() {
 }
 
 #[test]
+fn a_request_to_end_a_workflow_lasts_until_the_workflow_starts_again() {
+    let (_dir, store) = store();
+    let live = StoredWorkflow { is_live: true, ..workflow(NOW) };
+    let is_stopping =
+        || store.workflow("w").expect("the store is readable").expect("the workflow is stored").0.is_stopping;
+    assert!(store.open_workflow(&live).expect("the workflow is stored"));
+    assert!(store.stop_workflow("w").expect("the store is usable"));
+    assert!(store.put_workflow(&live).expect("the workflow is stored"));
+    assert!(is_stopping(), "a change of the record keeps the request");
+    assert!(store.open_workflow(&live).expect("the workflow is stored"));
+    assert!(!is_stopping());
+}
+
+#[test]
 fn the_cost_of_a_run_of_a_dead_process_is_charged_once() {
     let (dir, store) = store();
     assert!(claim(&store, "one", None));

@@ -16,7 +16,7 @@ use crate::run::{HostContext, RunRecord, blocking, load_config, spawn_task, work
 use agents::config::Config;
 use files::canonical;
 use sanitizer::quoted;
-use store::{HostProcess, NamedRun, Store, StoredWorkflow, now_ms};
+use store::{HostProcess, NamedRun, Store, StoreError, StoredWorkflow, now_ms};
 use supervisor::{Cancel, CancelReason};
 
 /// The pause between two looks for a request to stop, and for tokens above the limit.
@@ -28,6 +28,9 @@ const MAX_PHASES: usize = 256;
 
 /// The workflows that are open in this process, by agent directory and key.
 static OPEN: LazyLock<Mutex<HashMap<(PathBuf, String), Arc<OpenWorkflow>>>> = LazyLock::new(Mutex::default);
+
+/// Stores a workflow.
+type Put = fn(&Store, &StoredWorkflow) -> Result<bool, StoreError>;
 
 /// A request to open a workflow.
 #[derive(Clone, Debug, Default)]
@@ -163,7 +166,7 @@ pub async fn open_workflow(
         state: Mutex::new(state),
         writing: Arc::default(),
     });
-    if !opened.save().await.map_err(failed)? {
+    if !opened.save(Store::open_workflow).await.map_err(failed)? {
         let id = opened.state.lock().record.id.clone();
         return Err(WorkflowError::Runs { id, where_: "another process".to_owned() });
     }
@@ -221,7 +224,10 @@ impl OpenWorkflow {
             record.phase = None;
             record.id.clone()
         };
-        self.save().await.map(drop).map_err(|problem| WorkflowError::NoStore { id, problem })
+        self.save(Store::put_workflow)
+            .await
+            .map(drop)
+            .map_err(|problem| WorkflowError::NoStore { id, problem })
     }
 
     /// Ends all of its runs, and starts no further ones.
@@ -291,7 +297,7 @@ impl OpenWorkflow {
     }
 
     /// Stores its record. `false`: another process hosts it.
-    async fn save(&self) -> Result<bool, String> {
+    async fn save(&self, put: Put) -> Result<bool, String> {
         let writing = Arc::clone(&self.writing).lock_owned().await;
         let record = {
             let mut state = self.state.lock();
@@ -309,7 +315,7 @@ impl OpenWorkflow {
             body: record.to_json(),
         };
         let store = move |service: &BackgroundService| {
-            let stored = service.store.workflows()?.put_workflow(&row).map_err(|error| error.in_full());
+            let stored = put(&service.store.workflows()?, &row).map_err(|error| error.in_full());
             drop(writing);
             stored
         };
@@ -350,7 +356,7 @@ pub async fn workflows(
         for (row, host) in rows {
             let record = read_record(&row);
             if is_all || record.project == project {
-                found.push(whole(&service, &store, &row.key, record, host)?);
+                found.push(whole(&service, &store, &row, record, host)?);
             }
         }
         Ok(found)
@@ -365,12 +371,18 @@ pub async fn workflows(
 /// If the store cannot be used.
 pub async fn stop_workflow(cwd: &Path, context: &HostContext, id: &str) -> Result<bool, String> {
     let (service, key) = named(cwd, context, id).await;
-    if let Some(open) = find(&service, &key) {
+    let open = find(&service, &key);
+    if let Some(open) = &open {
         open.stop();
-        return Ok(true);
     }
+    let is_open = open.is_some();
     let stop = move |service: &BackgroundService| {
         let store = service.store.workflows()?;
+        if is_open {
+            // It counts as stopped even if this process ends before its script does.
+            store.stop_workflow(&key).map_err(|error| error.in_full())?;
+            return Ok(true);
+        }
         let host = store.workflow(&key).map_err(|error| error.in_full())?.map(|(_, host)| host);
         if host != Some(HostProcess::Other) {
             return Ok(false);
@@ -403,23 +415,23 @@ async fn named(cwd: &Path, context: &HostContext, id: &str) -> (Arc<BackgroundSe
 fn whole(
     service: &BackgroundService,
     store: &Store,
-    key: &str,
+    row: &StoredWorkflow,
     record: WorkflowRecord,
     host: HostProcess,
 ) -> Result<WorkflowRecord, String> {
-    let runs = store.named_runs(key).map_err(|error| error.in_full())?;
+    let runs = store.named_runs(&row.key).map_err(|error| error.in_full())?;
     let entries = runs.into_iter().filter_map(|(name, NamedRun { run, host, .. })| {
         let live = service.registry.get(&run.key).map(|live| live.record());
         let run = live.or_else(|| RunRecord::from_json(&run.body).ok())?;
         Some(KeyedRecord::of(name, &run, host == HostProcess::Dead))
     });
     let entries = entries.collect();
-    let open = find(service, key);
+    let open = find(service, &row.key);
     // A handle that was dropped leaves its row.
     let host = if host == HostProcess::This && open.is_none() { HostProcess::None } else { host };
     let spent = store.spent(&record.account).unwrap_or_default();
     let record = open.map_or(record, |open| open.state.lock().record.clone());
-    Ok(WorkflowRecord { cost: spent, ..record }.with_runs(host, entries))
+    Ok(WorkflowRecord { cost: spent, ..record }.with_runs(host, row.is_stopping, entries))
 }
 
 /// Returns the runs of a workflow whose processes have died.
@@ -465,7 +477,7 @@ async fn watch(workflow: Arc<OpenWorkflow>) {
         let is_changed = workflow.state.lock().is_changed;
         if is_changed && find(&workflow.service, &workflow.key).is_some() {
             // The next change tries again.
-            let _ = workflow.save().await;
+            let _ = workflow.save(Store::put_workflow).await;
         }
     }
 }
