@@ -256,6 +256,21 @@ impl OpenWorkflow {
 
     /// Counts a run that is about to start, or returns the reason why it may not.
     pub(super) fn admit(&self) -> Result<(), CancelReason> {
+        self.admit_own()?;
+        let outer = self.outer();
+        for (count, workflow) in outer.iter().enumerate() {
+            if let Err(reason) = workflow.admit_own() {
+                // The run does not start, so the workflows before this one do not count it.
+                self.state.lock().started -= 1;
+                outer[..count].iter().for_each(|counted| counted.state.lock().started -= 1);
+                return Err(reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a run that is about to start, or returns the reason why its own limits forbid it.
+    fn admit_own(&self) -> Result<(), CancelReason> {
         if let Some(reason) = self.stop.reason() {
             return Err(reason);
         }
@@ -274,6 +289,26 @@ impl OpenWorkflow {
         Ok(())
     }
 
+    /// The open workflows that it works in, the innermost first.
+    fn outer(&self) -> Vec<Arc<Self>> {
+        let parent_of = |workflow: &Self| {
+            let state = workflow.state.lock();
+            let key = workflow_key(&state.record.project, state.record.parent.as_ref()?);
+            drop(state);
+            find(&workflow.service, &key)
+        };
+        let mut outer: Vec<Arc<Self>> = Vec::new();
+        let mut next = parent_of(self);
+        // A script that starts again under another workflow could close a circle.
+        while let Some(workflow) =
+            next.filter(|next| next.key != self.key && outer.iter().all(|known| known.key != next.key))
+        {
+            next = parent_of(&workflow);
+            outer.push(workflow);
+        }
+        outer
+    }
+
     /// Counts the tokens of a run that has ended.
     fn note_ended(&self, tokens: u64) {
         let mut state = self.state.lock();
@@ -281,7 +316,7 @@ impl OpenWorkflow {
         state.is_changed = true;
     }
 
-    /// The tokens of all runs so far.
+    /// The tokens of all runs so far, with the runs of workflows within it.
     fn tokens(&self) -> u64 {
         let live = self.live_runs().iter().map(|live| tokens_of(&live.record())).sum::<u64>();
         self.state.lock().tokens.saturating_add(live)
@@ -291,9 +326,16 @@ impl OpenWorkflow {
         let mut runs = self.service.registry.all(None);
         runs.retain(|live| {
             let run = live.record();
-            run.is_live() && run.workflow.is_some_and(|place| place.workflow_key() == self.key)
+            run.is_live() && run.workflow.is_some_and(|place| self.contains(&place.workflow_key()))
         });
         runs
+    }
+
+    /// Returns true if the key is its own, or the key of an open workflow within it.
+    fn contains(&self, key: &str) -> bool {
+        key == self.key
+            || find(&self.service, key)
+                .is_some_and(|inner| inner.outer().iter().any(|outer| outer.key == self.key))
     }
 
     /// Stores its record. `false`: another process hosts it.
@@ -323,11 +365,13 @@ impl OpenWorkflow {
     }
 }
 
-/// Counts the tokens of a run that has ended for its workflow, if that is open here.
+/// Counts the tokens of a run that has ended for its workflow and for the workflows around that, if they are open here.
 pub(in crate::orchestrate::background) fn note_ended(service: &BackgroundService, run: &RunRecord) {
     let Some(place) = &run.workflow else { return };
     if let Some(open) = find(service, &place.workflow_key()) {
-        open.note_ended(tokens_of(run));
+        let tokens = tokens_of(run);
+        open.note_ended(tokens);
+        open.outer().iter().for_each(|outer| outer.note_ended(tokens));
     }
 }
 
@@ -506,4 +550,53 @@ fn where_of(host: HostProcess, record: &WorkflowRecord) -> String {
 fn read_record(row: &StoredWorkflow) -> WorkflowRecord {
     // A newer release may have written another form.
     serde_json::from_str(&row.body).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Host, WorkflowRun};
+
+    fn context(dir: &Path) -> Arc<HostContext> {
+        Arc::new(HostContext {
+            agent_dir: dir.to_owned(),
+            home: None,
+            env: Vec::new(),
+            config: None,
+            pi_command: None,
+            warden: None,
+            host: Host::default(),
+        })
+    }
+
+    /// Opens a workflow without a script.
+    async fn open(dir: &Path, id: &str, parent: Option<&str>, max_runs: u64) -> Arc<OpenWorkflow> {
+        let context = context(dir);
+        let limits =
+            WorkflowLimits { max_runs: Some(max_runs), max_tokens: Some(100), ..WorkflowLimits::default() };
+        let parent = parent.map(str::to_owned);
+        let request = WorkflowRequest { id: id.to_owned(), parent, limits, ..WorkflowRequest::default() };
+        open_workflow(dir, &context, request).await.expect("the workflow is opened")
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn runs_of_an_inner_workflow_count_for_the_outer_ones() {
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
+        let outer = open(dir.path(), "outer", None, 2).await;
+        let middle = open(dir.path(), "middle", Some("outer"), 9).await;
+        let inner = open(dir.path(), "inner", Some("middle"), 9).await;
+        assert!(inner.admit().is_ok() && middle.admit().is_ok());
+        assert!(inner.admit().is_err(), "the outer workflow has started two runs");
+        let started = [&outer, &middle, &inner].map(|workflow| workflow.state.lock().started);
+        assert_eq!(started, [2, 2, 1], "a refused run counts nowhere");
+        let place =
+            WorkflowRun { project: canonical(dir.path()), id: "inner".to_owned(), ..WorkflowRun::default() };
+        let mut run = RunRecord { workflow: Some(place), ..RunRecord::default() };
+        run.progress.usage.input = 60;
+        note_ended(&inner.service, &run);
+        assert_eq!([&outer, &middle, &inner].map(|workflow| workflow.tokens()), [60, 60, 60]);
+        for workflow in [inner, middle, outer] {
+            workflow.close();
+        }
+    }
 }
