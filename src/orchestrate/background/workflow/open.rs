@@ -1,6 +1,6 @@
 //! Workflows whose scripts run in this process, and the list of all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -28,6 +28,25 @@ const MAX_PHASES: usize = 256;
 
 /// The workflows that are open in this process, by agent directory and key.
 static OPEN: LazyLock<Mutex<HashMap<(PathBuf, String), Arc<OpenWorkflow>>>> = LazyLock::new(Mutex::default);
+
+/// The workflows that this process is opening. Two calls that open one workflow at once must not both succeed.
+static OPENING: LazyLock<Mutex<HashSet<(PathBuf, String)>>> = LazyLock::new(Mutex::default);
+
+/// The right to open a workflow.
+struct Opening((PathBuf, String));
+
+impl Opening {
+    /// `None`: another call of this process is opening it.
+    fn enter(place: (PathBuf, String)) -> Option<Self> {
+        OPENING.lock().insert(place.clone()).then(|| Self(place))
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        OPENING.lock().remove(&self.0);
+    }
+}
 
 /// Stores a workflow.
 type Put = fn(&Store, &StoredWorkflow) -> Result<bool, StoreError>;
@@ -116,6 +135,9 @@ pub async fn open_workflow(
     let config = loaded.map_err(|refusal| WorkflowError::Config(refusal.to_string()))?.config;
     let key = workflow_key(&project, &request.id);
     let id = request.id.clone();
+    let Some(_opening) = Opening::enter(place(&service, &key)) else {
+        return Err(WorkflowError::Runs { id, where_: "this process".to_owned() });
+    };
     let failed = |problem| WorkflowError::NoStore { id: id.clone(), problem };
     for (run, process) in orphans(&service, &key).await.map_err(failed)? {
         adopt_orphan(&service, run, process, Arc::clone(context)).await;
@@ -577,6 +599,22 @@ mod tests {
         let parent = parent.map(str::to_owned);
         let request = WorkflowRequest { id: id.to_owned(), parent, limits, ..WorkflowRequest::default() };
         open_workflow(dir, &context, request).await.expect("the workflow is opened")
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_one_of_two_calls_at_once_opens_a_workflow() {
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
+        let context = context(dir.path());
+        let request = || WorkflowRequest { id: "w".to_owned(), ..WorkflowRequest::default() };
+        let (one, two) = tokio::join!(
+            open_workflow(dir.path(), &context, request()),
+            open_workflow(dir.path(), &context, request())
+        );
+        assert_eq!(u8::from(one.is_ok()) + u8::from(two.is_ok()), 1);
+        for workflow in [one, two].into_iter().flatten() {
+            workflow.close();
+        }
+        assert!(open_workflow(dir.path(), &context, request()).await.is_ok(), "the handle was dropped");
     }
 
     #[tokio::test(flavor = "multi_thread")]
