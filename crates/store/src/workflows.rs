@@ -21,6 +21,12 @@ const OPENED: &str =
     "UPDATE SET process = excluded.process, is_live = excluded.is_live, started_ms = excluded.started_ms,
     expires_ms = excluded.expires_ms, body = excluded.body, is_stopping = excluded.is_stopping";
 
+/// Returns the account of a workflow, whose runs share its budget. It is removed with the workflow.
+#[must_use]
+pub fn workflow_account(key: &str) -> String {
+    format!("workflow:{key}")
+}
+
 /// A workflow. Times are milliseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredWorkflow {
@@ -273,6 +279,8 @@ pub(crate) fn is_due(connection: &Connection, now_ms: i64) -> rusqlite::Result<b
 
 fn remove(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM workflow_run WHERE workflow = ?1", [key])?;
+    // The workflow may start again under this key, and has then spent nothing.
+    transaction.execute("DELETE FROM spending WHERE session = ?1", [workflow_account(key)])?;
     transaction.execute("DELETE FROM workflow WHERE key = ?1", [key]).map(drop)
 }
 

@@ -19,13 +19,13 @@ use crate::orchestrate::background::service::{BackgroundService, background};
 use crate::orchestrate::call::Call;
 use crate::run::{
     AdmittedRun, CallError, ErrorCode, Progress, Resumption, RunDetails, RunOutcome, RunRecord, TaskProgress,
-    ToolResult, Used, WorkflowRun, blocking, is_idle, is_unlocked, workflow_account,
+    ToolResult, Used, WorkflowRun, blocking, is_idle, is_unlocked,
 };
 use crate::transcript::{Wanted, read_transcript};
 use agents::config::Config;
 use files::canonical;
 use sanitizer::quoted;
-use store::{HostProcess, NamedRun, StoredWorkflow, now_ms};
+use store::{HostProcess, NamedRun, StoredWorkflow, now_ms, workflow_account};
 use supervisor::CancelReason;
 
 /// The pause between two looks at a key that another process works on, or whose run cannot be changed.

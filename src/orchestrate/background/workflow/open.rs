@@ -12,11 +12,11 @@ use super::record::{KeyedRecord, WorkflowLimits, WorkflowRecord, WorkflowState, 
 use crate::orchestrate::background::ending::adopt_orphan;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
 use crate::orchestrate::background::service::{BackgroundService, background};
-use crate::run::{HostContext, RunRecord, blocking, load_config, spawn_task, workflow_account, workflow_key};
+use crate::run::{HostContext, RunRecord, blocking, forget_account, load_config, spawn_task, workflow_key};
 use agents::config::Config;
 use files::canonical;
 use sanitizer::quoted;
-use store::{HostProcess, NamedRun, Store, StoreError, StoredWorkflow, now_ms};
+use store::{HostProcess, NamedRun, Store, StoreError, StoredWorkflow, now_ms, workflow_account};
 use supervisor::{Cancel, CancelReason};
 
 /// The pause between two looks for a request to stop, and for tokens above the limit.
@@ -157,6 +157,10 @@ pub async fn open_workflow(
         if is_open {
             return Err(WorkflowError::Runs { id, where_: where_of(*host, &read_record(row)) });
         }
+    }
+    if known.is_none() {
+        // It is new, or it was removed together with its spending.
+        forget_account(&account);
     }
     let before = known.as_ref().map(|(row, _)| read_record(row)).unwrap_or_default();
     let now = now_ms();
