@@ -15,7 +15,7 @@ use crate::orchestrate::background::service::{BackgroundService, background};
 use crate::run::{HostContext, RunRecord, blocking, forget_account, load_config, spawn_task, workflow_key};
 use agents::config::Config;
 use files::canonical;
-use sanitizer::quoted;
+use sanitizer::{floor_char_boundary, quoted};
 use store::{HostProcess, NamedRun, Store, StoreError, StoredWorkflow, now_ms, workflow_account};
 use supervisor::{Cancel, CancelReason};
 
@@ -25,6 +25,10 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 const MAX_RUNS: u64 = 100;
 /// The maximum number of phases that are kept. A script that counts its phases would fill the record.
 const MAX_PHASES: usize = 256;
+/// The longest name of a phase that is kept, in bytes.
+const MAX_PHASE_BYTES: usize = 512;
+/// The longest error of a script that is kept, in bytes.
+const MAX_ERROR_BYTES: usize = 4096;
 
 /// The workflows that are open in this process, by agent directory and key.
 static OPEN: LazyLock<Mutex<HashMap<(PathBuf, String), Arc<OpenWorkflow>>>> = LazyLock::new(Mutex::default);
@@ -227,6 +231,7 @@ impl OpenWorkflow {
     pub fn enter_phase(&self, name: &str) {
         let mut state = self.state.lock();
         let State { record, is_changed, .. } = &mut *state;
+        let name = clipped(name, MAX_PHASE_BYTES);
         if record.phases.len() < MAX_PHASES && record.phases.iter().all(|known| known != name) {
             record.phases.push(name.to_owned());
         }
@@ -245,7 +250,7 @@ impl OpenWorkflow {
             let mut state = self.state.lock();
             let record = &mut state.record;
             record.state = end;
-            record.error = error;
+            record.error = error.map(|error| clipped(&error, MAX_ERROR_BYTES).to_owned());
             record.ended_ms = Some(now_ms());
             record.phase = None;
             record.id.clone()
@@ -554,6 +559,11 @@ async fn watch(workflow: Arc<OpenWorkflow>) {
     }
 }
 
+/// The beginning of a text of a script.
+fn clipped(text: &str, max_bytes: usize) -> &str {
+    &text[..floor_char_boundary(text, max_bytes)]
+}
+
 fn too_many_tokens(used: u64, max: u64) -> String {
     format!("`budget.maxTokens` of the workflow reached: {used} of {max} tokens")
 }
@@ -621,6 +631,18 @@ mod tests {
             workflow.close();
         }
         assert!(open_workflow(dir.path(), &context, request()).await.is_ok(), "the handle was dropped");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn long_texts_of_a_script_are_clipped() {
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
+        let workflow = open(dir.path(), "w", None, 1).await;
+        workflow.enter_phase(&"ä".repeat(MAX_PHASE_BYTES));
+        assert_eq!(workflow.phase().map(|phase| phase.len()), Some(MAX_PHASE_BYTES));
+        let error = format!("a{}", "ä".repeat(MAX_ERROR_BYTES));
+        workflow.finish(WorkflowState::Failed, Some(error)).await.expect("the end is stored");
+        let error = workflow.state.lock().record.error.clone();
+        assert_eq!(error.map(|error| error.len()), Some(MAX_ERROR_BYTES - 1));
     }
 
     #[tokio::test(flavor = "multi_thread")]
