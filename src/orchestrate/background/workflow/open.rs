@@ -152,9 +152,12 @@ pub async fn open_workflow(
         let store = service.store.workflows()?;
         let known = store.workflow(&at).map_err(|error| error.in_full())?;
         let cost = store.spent(&own).unwrap_or_default();
-        Ok((known, cost))
+        let runs = store.named_runs(&at).map_err(|error| error.in_full())?;
+        let runs = runs.iter().filter_map(|(_, named)| RunRecord::from_json(&named.run.body).ok());
+        let tokens = runs.map(|run| run.progress.usage.tokens()).sum::<u64>();
+        Ok((known, cost, tokens))
     };
-    let (known, cost) = service.blocking(read).await.map_err(failed)?;
+    let (known, cost, tokens_of_runs) = service.blocking(read).await.map_err(failed)?;
     if let Some((row, host @ (HostProcess::This | HostProcess::Other))) = &known {
         // An entry of this process without a handle was dropped.
         let is_open = *host == HostProcess::Other || find(&service, &key).is_some();
@@ -167,6 +170,8 @@ pub async fn open_workflow(
         forget_account(&account);
     }
     let before = known.as_ref().map(|(row, _)| read_record(row)).unwrap_or_default();
+    // A killed process has not counted the runs that it worked on.
+    let tokens = before.tokens.max(tokens_of_runs);
     let now = now_ms();
     let WorkflowRequest { id, name, file, parent, mut limits } = request;
     limits.max_runs.get_or_insert(MAX_RUNS);
@@ -182,7 +187,7 @@ pub async fn open_workflow(
         limits,
         account,
         cost,
-        tokens: before.tokens,
+        tokens,
         host_pid: Some(std::process::id()),
         ..WorkflowRecord::default()
     };
@@ -201,6 +206,8 @@ pub async fn open_workflow(
         return Err(WorkflowError::Runs { id, where_: "another process".to_owned() });
     }
     OPEN.lock().insert(place(&opened.service, &key), Arc::clone(&opened));
+    let uncounted = tokens - before.tokens;
+    opened.outer().iter().for_each(|outer| outer.note_ended(uncounted));
     spawn_task(watch(Arc::clone(&opened)));
     Ok(opened)
 }
@@ -593,7 +600,8 @@ fn read_record(row: &StoredWorkflow) -> WorkflowRecord {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{Host, WorkflowRun};
+    use crate::run::{Host, RunOutcome, WorkflowRun};
+    use store::{Claim, StoredRun};
 
     fn context(dir: &Path) -> Arc<HostContext> {
         Arc::new(HostContext {
@@ -643,6 +651,24 @@ mod tests {
         workflow.finish(WorkflowState::Failed, Some(error)).await.expect("the end is stored");
         let error = workflow.state.lock().record.error.clone();
         assert_eq!(error.map(|error| error.len()), Some(MAX_ERROR_BYTES - 1));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn tokens_of_a_killed_process_count_when_the_workflow_opens_again() {
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
+        let killed = open(dir.path(), "w", None, 1).await;
+        let mut run = RunRecord { outcome: Some(RunOutcome::Interrupted), ..RunRecord::default() };
+        run.progress.usage.input = 60;
+        let body = serde_json::to_string(&run).expect("a run is JSON");
+        let run = StoredRun { key: "run".to_owned(), is_live: true, body, ..StoredRun::default() };
+        let claim = Claim { workflow: killed.key(), name: "key", digest: "d", run: &run, known: None };
+        let workflow = StoredWorkflow { key: killed.key().to_owned(), ..StoredWorkflow::default() };
+        let store = killed.service.store.workflows().expect("the store is usable");
+        assert!(store.claim_name(&claim, &workflow).expect("the claim is decided"));
+        killed.close();
+        let opened = open(dir.path(), "w", None, 1).await;
+        assert_eq!(opened.tokens(), 60);
+        opened.close();
     }
 
     #[tokio::test(flavor = "multi_thread")]
