@@ -1,7 +1,7 @@
 //! The runs that have names in workflows: claims, results and retention.
 #![cfg(target_os = "linux")]
 
-use store::{Claim, HostProcess, NamedRun, Store, StoredRun, StoredWorkflow};
+use store::{Claim, HostProcess, NamedRun, Store, StoredRun, StoredWorkflow, workflow_account};
 use tempfile::TempDir;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -92,8 +92,26 @@ fn a_workflow_is_not_removed_while_its_script_runs() {
     assert_eq!(host, HostProcess::Dead);
     assert!(store.put_workflow(&live).expect("the workflow is stored"), "it is taken over");
     assert!(store.put_workflow(&workflow(1)).expect("the workflow is stored"));
+    let account = workflow_account("w");
+    store.add_spending(&account, 0.5).expect("the spending is stored");
     assert!(store.remove_workflow("w").expect("the store is usable"));
+    let spent = store.spent(&account).expect("the spending is readable");
+    assert!(spent.abs() < f64::EPSILON, "its spending is removed, too");
     assert_eq!(store.workflows().expect("the store is readable"), []);
+}
+
+#[test]
+fn a_request_to_end_a_workflow_lasts_until_the_workflow_starts_again() {
+    let (_dir, store) = store();
+    let live = StoredWorkflow { is_live: true, ..workflow(NOW) };
+    let is_stopping =
+        || store.workflow("w").expect("the store is readable").expect("the workflow is stored").0.is_stopping;
+    assert!(store.open_workflow(&live).expect("the workflow is stored"));
+    assert!(store.stop_workflow("w").expect("the store is usable"));
+    assert!(store.put_workflow(&live).expect("the workflow is stored"));
+    assert!(is_stopping(), "a change of the record keeps the request");
+    assert!(store.open_workflow(&live).expect("the workflow is stored"));
+    assert!(!is_stopping());
 }
 
 #[test]

@@ -60,8 +60,8 @@ pub(crate) use admit::{
 };
 pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
-pub(crate) use budget::charge_lost;
 pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, Used, account_of, store_of};
+pub(crate) use budget::{charge_lost, forget_account};
 pub use callbacks::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, ShownQuestion,
 };
@@ -89,8 +89,5 @@ pub use result::{
 };
 pub(crate) use sandbox::{EnforcedSandbox, WriteScope};
 pub use sandbox::{HostCapabilities, SandboxUnavailable, ScopeError, WardenUnknown};
-pub use spec::{
-    Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout, WorkflowRun, workflow_account,
-    workflow_key,
-};
+pub use spec::{Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout, WorkflowRun, workflow_key};
 pub use state::{RunOutcome, RunState, TaskState};

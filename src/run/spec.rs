@@ -179,12 +179,6 @@ pub fn workflow_key(project: &Path, id: &str) -> String {
     hash
 }
 
-/// Returns the account of a workflow, whose runs share its budget.
-#[must_use]
-pub fn workflow_account(key: &str) -> String {
-    format!("workflow:{key}")
-}
-
 /// Returns the SHA-256 of several texts, in lower-case hexadecimal. No other texts have the same digest, wherever they are cut.
 pub(super) fn digest_of<'a>(texts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();

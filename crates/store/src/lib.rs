@@ -45,4 +45,4 @@ pub use open::{Attached, attach};
 pub use queue::{StoredTicket, TicketRequest, TicketState, WhenFull};
 pub use runs::{Delivery, Request, StoredDirectory, StoredRun};
 pub use transact::now_ms;
-pub use workflows::{Claim, HostProcess, NamedRun, StoredWorkflow};
+pub use workflows::{Claim, HostProcess, NamedRun, StoredWorkflow, workflow_account};

@@ -12,6 +12,20 @@ use crate::presence::Presence;
 use crate::runs::{StoredRun, put_run, runs_where};
 
 const COLUMNS: &str = "key, process, is_live, started_ms, expires_ms, is_stopping, body";
+/// The change of a stored workflow. A request to end it may come at any time, so it stays.
+const CHANGED: &str =
+    "UPDATE SET process = excluded.process, is_live = excluded.is_live, started_ms = excluded.started_ms,
+    expires_ms = excluded.expires_ms, body = excluded.body";
+/// The change of a stored workflow that starts.
+const OPENED: &str =
+    "UPDATE SET process = excluded.process, is_live = excluded.is_live, started_ms = excluded.started_ms,
+    expires_ms = excluded.expires_ms, body = excluded.body, is_stopping = excluded.is_stopping";
+
+/// Returns the account of a workflow, whose runs share its budget. It is removed with the workflow.
+#[must_use]
+pub fn workflow_account(key: &str) -> String {
+    format!("workflow:{key}")
+}
 
 /// A workflow. Times are milliseconds since 1970.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,13 +88,26 @@ pub struct Claim<'a> {
 }
 
 impl Store {
-    /// Stores a workflow. Replaces a stored workflow with the same key, unless another process that is alive hosts it: then
-    /// nothing has changed, and the answer is `false`.
+    /// Stores a workflow that starts. Like [`Self::put_workflow`], but also replaces an earlier request to end it.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be used; nothing has changed then.
+    pub fn open_workflow(&self, workflow: &StoredWorkflow) -> Result<bool, StoreError> {
+        self.replace_workflow(workflow, OPENED)
+    }
+
+    /// Stores a workflow. Replaces a stored workflow with the same key except for a request to end it, unless another process
+    /// that is alive hosts it: then nothing has changed, and the answer is `false`.
     ///
     /// # Errors
     ///
     /// If the database cannot be used; nothing has changed then.
     pub fn put_workflow(&self, workflow: &StoredWorkflow) -> Result<bool, StoreError> {
+        self.replace_workflow(workflow, CHANGED)
+    }
+
+    fn replace_workflow(&self, workflow: &StoredWorkflow, conflict: &str) -> Result<bool, StoreError> {
         self.write(|transaction, own| {
             let known = workflow_of(transaction, &workflow.key)?;
             if known.is_some_and(|known| {
@@ -88,7 +115,7 @@ impl Store {
             }) {
                 return Ok(false);
             }
-            put_workflow(transaction, own, workflow, "OR REPLACE")?;
+            put_workflow(transaction, own, workflow, conflict)?;
             Ok(true)
         })
     }
@@ -210,7 +237,7 @@ impl Store {
             if !is_known {
                 return Ok(false);
             }
-            put_workflow(transaction, own, workflow, "OR IGNORE")?;
+            put_workflow(transaction, own, workflow, "NOTHING")?;
             let sql = "UPDATE workflow SET expires_ms = max(expires_ms, ?2) WHERE key = ?1";
             transaction.execute(sql, params![claim.workflow, workflow.expires_ms])?;
             put_run(transaction, own, claim.run)?;
@@ -252,6 +279,8 @@ pub(crate) fn is_due(connection: &Connection, now_ms: i64) -> rusqlite::Result<b
 
 fn remove(transaction: &Transaction<'_>, key: &str) -> rusqlite::Result<()> {
     transaction.execute("DELETE FROM workflow_run WHERE workflow = ?1", [key])?;
+    // The workflow may start again under this key, and has then spent nothing.
+    transaction.execute("DELETE FROM spending WHERE session = ?1", [workflow_account(key)])?;
     transaction.execute("DELETE FROM workflow WHERE key = ?1", [key]).map(drop)
 }
 
@@ -276,11 +305,13 @@ fn put_workflow(
     transaction: &Transaction<'_>,
     own: &Presence,
     workflow: &StoredWorkflow,
-    otherwise: &str,
+    conflict: &str,
 ) -> rusqlite::Result<()> {
     let process = workflow.process.as_deref().map_or(own.id(), |process| own.current(process));
     transaction.execute(
-        &format!("INSERT {otherwise} INTO workflow ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)"),
+        &format!(
+            "INSERT INTO workflow ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (key) DO {conflict}"
+        ),
         params![
             workflow.key,
             workflow.is_live.then_some(process),

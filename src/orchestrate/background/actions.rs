@@ -302,6 +302,10 @@ async fn continue_session(
         overrides,
     };
     let mut record = resumed(run);
+    if run.outcome == Some(RunOutcome::Completed) {
+        // The workflow has its result. An answer to another message must not replace that.
+        record.workflow = None;
+    }
     let is_adopted = adopt(&mut record, scope).await;
     let live = Arc::new(LiveRun::new(record, config, &scope.ends_with));
     let id = SharedRunId::new(RunId::of_key(&run.key));

@@ -83,10 +83,11 @@ pub(crate) async fn run_keyed(
         let queued = admission.enter_one(&ready, &control.cancel).await;
         result = run.work(queued, ready, callbacks, show).await;
     }
-    note_ended(&run.service, &run.live().record());
     if run.end(&mut result).await == ResultOwner::Conversation {
         run.deliver(&result).await;
     }
+    // Only now: a live run counts with its tokens so far.
+    note_ended(&run.service, &run.live().record());
     result
 }
 

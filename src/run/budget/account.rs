@@ -268,6 +268,11 @@ pub(crate) fn charge_lost(account: &str, cost: f64) {
     }
 }
 
+/// Drops an account of this process whose sum was removed from the store.
+pub(crate) fn forget_account(account: &str) {
+    ACCOUNTS.lock().retain(|(name, _)| name != account);
+}
+
 /// Adds the cost of a run. Blocks. A failure makes the session's budget inexact after a restart, but does not fail the
 /// run.
 pub(crate) fn note(context: &HostContext, cost: f64) {

@@ -5,6 +5,6 @@ pub(crate) mod account;
 pub(crate) mod enforcer;
 pub(crate) mod meter;
 
-pub(crate) use account::charge_lost;
 pub use account::{SessionAccount, account_of, store_of};
+pub(crate) use account::{charge_lost, forget_account};
 pub use meter::{Meter, NextTurn, OverBudget, Spending, Stage, Used};

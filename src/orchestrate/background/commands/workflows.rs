@@ -10,7 +10,9 @@ use crate::orchestrate::background::workflow::{
     KeyedRecord, WorkflowRecord, WorkflowState, stop_workflow, workflows,
 };
 use crate::present::{Mark, Report, WorkflowRow, WorkflowRunRow, workflow_lines, workflows_report};
-use crate::run::{AllowedScript, HostCallbacks, RunOutcome, allow_script, allowed_script, blocking};
+use crate::run::{
+    AllowedScript, CallSettings, HostCallbacks, RunOutcome, allow_script, allowed_script, blocking,
+};
 use sanitizer::quoted;
 
 /// An interrupted workflow of the project, whose script was a file.
@@ -51,7 +53,8 @@ pub async fn interrupted_workflows(view: &ConversationView) -> Vec<InterruptedWo
 
 /// Lists all workflows of the project with their runs.
 pub(super) async fn list(view: &ConversationView) -> Report {
-    workflows_report(known(view).await.iter().map(|workflow| row(workflow, true)).collect())
+    let report = workflows_report(known(view).await.iter().map(|workflow| row(workflow, true)).collect());
+    sanitized(view, report).await
 }
 
 /// Adds the workflows that run or were interrupted to the list of runs.
@@ -61,8 +64,18 @@ pub(super) async fn add_to(view: &ConversationView, mut report: Report) -> Repor
         .into_iter()
         .filter(|workflow| matches!(workflow.state, WorkflowState::Running | WorkflowState::Interrupted));
     let rows: Vec<_> = rows.map(|workflow| row(&workflow, false)).collect();
+    if rows.is_empty() {
+        return report;
+    }
     report.lines.splice(0..0, workflow_lines(&rows));
-    report
+    sanitized(view, report).await
+}
+
+/// Sanitizes a report, because names and errors are texts of scripts.
+async fn sanitized(view: &ConversationView, report: Report) -> Report {
+    let ConversationScope { cwd, context, .. } = view.scope.clone();
+    let settings = blocking(move || CallSettings::read(&cwd, &context)).await;
+    report.sanitized(settings.sanitizer())
 }
 
 /// Stops the workflow with this name. `None`: there is none that runs.

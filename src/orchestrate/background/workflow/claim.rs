@@ -9,7 +9,7 @@ use tokio::select;
 use tokio::time::sleep;
 
 use super::kept_result::KeptResult;
-use super::open::find;
+use super::open::{OpenWorkflow, find};
 use super::record::{WorkflowRecord, expiry};
 use super::sharing::{Joined, Lead, Part, enter};
 use crate::orchestrate::background::actions::resumed;
@@ -19,15 +19,16 @@ use crate::orchestrate::background::service::{BackgroundService, background};
 use crate::orchestrate::call::Call;
 use crate::run::{
     AdmittedRun, CallError, ErrorCode, Progress, Resumption, RunDetails, RunOutcome, RunRecord, TaskProgress,
-    ToolResult, Used, WorkflowRun, blocking, is_idle, is_unlocked, workflow_account,
+    ToolResult, Used, WorkflowRun, blocking, is_idle, is_unlocked,
 };
 use crate::transcript::{Wanted, read_transcript};
 use agents::config::Config;
 use files::canonical;
 use sanitizer::quoted;
-use store::{HostProcess, NamedRun, StoredWorkflow, now_ms};
+use store::{HostProcess, NamedRun, StoredWorkflow, now_ms, workflow_account};
+use supervisor::CancelReason;
 
-/// The pause between two looks at a run of another process.
+/// The pause between two looks at a key that another process works on, or whose run cannot be changed.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// The longest wait for the end of a child whose process has died. Its warden kills it within milliseconds.
 const CHILD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -125,11 +126,17 @@ async fn work(
     }
     let mut is_shown = false;
     let mut is_admitted = false;
+    let mut was_adopted = false;
     loop {
         let (workflow, key) = (place.workflow_key(), place.key.clone());
         let known = match service.blocking(move |service| service.store.named_run(&workflow, &key)).await {
             Ok(known) => known,
-            Err(problem) => return unstored(ready, &problem, lead),
+            Err(problem) => {
+                return match admit(open.as_ref(), &mut is_admitted) {
+                    Ok(()) => unstored(ready, &problem, lead),
+                    Err(reason) => Claimed::Result(Box::new(ready.aborted(&reason))),
+                };
+            }
         };
         let mut note = None;
         if let Some((run, named)) = &known {
@@ -149,6 +156,12 @@ async fn work(
             }
             match named.host {
                 HostProcess::Dead => {
+                    // Its end could not be stored a moment ago.
+                    if std::mem::replace(&mut was_adopted, true)
+                        && let Err(reason) = pause(call).await
+                    {
+                        return Claimed::Result(Box::new(ready.aborted(&reason)));
+                    }
                     let process = named.run.process.clone().unwrap_or_default();
                     let context = Arc::clone(&ready.spec.context);
                     adopt_orphan(service, run.clone(), process, context).await;
@@ -161,31 +174,45 @@ async fn work(
                     if !std::mem::replace(&mut is_shown, true) {
                         show_wait(call, &place, run);
                     }
-                    select! {
-                        biased;
-                        reason = call.control.cancel.cancelled() => {
-                            return Claimed::Result(Box::new(ready.aborted(&reason)));
-                        }
-                        () = sleep(POLL_INTERVAL) => {}
+                    if let Err(reason) = pause(call).await {
+                        return Claimed::Result(Box::new(ready.aborted(&reason)));
                     }
                     continue;
                 }
             }
         }
-        if let Some(open) = open.as_ref().filter(|_| !is_admitted)
-            && let Err(reason) = open.admit()
-        {
+        if let Err(reason) = admit(open.as_ref(), &mut is_admitted) {
             return Claimed::Result(Box::new(ready.aborted(&reason)));
         }
-        is_admitted = true;
         match begin(service, ready.clone(), &place, known, note).await {
             // Another process was first.
-            Ok(None) => {}
+            Ok(None) => {
+                if let Err(reason) = pause(call).await {
+                    return Claimed::Result(Box::new(ready.aborted(&reason)));
+                }
+            }
             Ok(Some(Begun { ready, record, from_start })) => {
                 return Claimed::Run(Box::new(KeyedRun { ready, record: Some(record), from_start, lead }));
             }
             Err(problem) => return unstored(ready, &problem, lead),
         }
+    }
+}
+
+/// Counts a run that is about to start for its workflow, once. Returns the reason if the run may not start.
+fn admit(open: Option<&Arc<OpenWorkflow>>, is_admitted: &mut bool) -> Result<(), CancelReason> {
+    match open {
+        Some(open) if !std::mem::replace(is_admitted, true) => open.admit(),
+        _ => Ok(()),
+    }
+}
+
+/// Waits before the next look at the key. Returns the reason if the call is aborted.
+async fn pause(call: &Call) -> Result<(), CancelReason> {
+    select! {
+        biased;
+        reason = call.control.cancel.cancelled() => Err(reason),
+        () = sleep(POLL_INTERVAL) => Ok(()),
     }
 }
 

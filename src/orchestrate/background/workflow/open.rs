@@ -1,6 +1,6 @@
 //! Workflows whose scripts run in this process, and the list of all.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
@@ -12,11 +12,11 @@ use super::record::{KeyedRecord, WorkflowLimits, WorkflowRecord, WorkflowState, 
 use crate::orchestrate::background::ending::adopt_orphan;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
 use crate::orchestrate::background::service::{BackgroundService, background};
-use crate::run::{HostContext, RunRecord, blocking, load_config, spawn_task, workflow_account, workflow_key};
+use crate::run::{HostContext, RunRecord, blocking, forget_account, load_config, spawn_task, workflow_key};
 use agents::config::Config;
 use files::canonical;
-use sanitizer::quoted;
-use store::{HostProcess, NamedRun, Store, StoredWorkflow, now_ms};
+use sanitizer::{floor_char_boundary, quoted};
+use store::{HostProcess, NamedRun, Store, StoreError, StoredWorkflow, now_ms, workflow_account};
 use supervisor::{Cancel, CancelReason};
 
 /// The pause between two looks for a request to stop, and for tokens above the limit.
@@ -25,9 +25,35 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 const MAX_RUNS: u64 = 100;
 /// The maximum number of phases that are kept. A script that counts its phases would fill the record.
 const MAX_PHASES: usize = 256;
+/// The longest name of a phase that is kept, in bytes.
+const MAX_PHASE_BYTES: usize = 512;
+/// The longest error of a script that is kept, in bytes.
+const MAX_ERROR_BYTES: usize = 4096;
 
 /// The workflows that are open in this process, by agent directory and key.
 static OPEN: LazyLock<Mutex<HashMap<(PathBuf, String), Arc<OpenWorkflow>>>> = LazyLock::new(Mutex::default);
+
+/// The workflows that this process is opening. Two calls that open one workflow at once must not both succeed.
+static OPENING: LazyLock<Mutex<HashSet<(PathBuf, String)>>> = LazyLock::new(Mutex::default);
+
+/// The right to open a workflow.
+struct Opening((PathBuf, String));
+
+impl Opening {
+    /// `None`: another call of this process is opening it.
+    fn enter(place: (PathBuf, String)) -> Option<Self> {
+        OPENING.lock().insert(place.clone()).then(|| Self(place))
+    }
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        OPENING.lock().remove(&self.0);
+    }
+}
+
+/// Stores a workflow.
+type Put = fn(&Store, &StoredWorkflow) -> Result<bool, StoreError>;
 
 /// A request to open a workflow.
 #[derive(Clone, Debug, Default)]
@@ -113,6 +139,9 @@ pub async fn open_workflow(
     let config = loaded.map_err(|refusal| WorkflowError::Config(refusal.to_string()))?.config;
     let key = workflow_key(&project, &request.id);
     let id = request.id.clone();
+    let Some(_opening) = Opening::enter(place(&service, &key)) else {
+        return Err(WorkflowError::Runs { id, where_: "this process".to_owned() });
+    };
     let failed = |problem| WorkflowError::NoStore { id: id.clone(), problem };
     for (run, process) in orphans(&service, &key).await.map_err(failed)? {
         adopt_orphan(&service, run, process, Arc::clone(context)).await;
@@ -123,9 +152,12 @@ pub async fn open_workflow(
         let store = service.store.workflows()?;
         let known = store.workflow(&at).map_err(|error| error.in_full())?;
         let cost = store.spent(&own).unwrap_or_default();
-        Ok((known, cost))
+        let runs = store.named_runs(&at).map_err(|error| error.in_full())?;
+        let runs = runs.iter().filter_map(|(_, named)| RunRecord::from_json(&named.run.body).ok());
+        let tokens = runs.map(|run| run.progress.usage.tokens()).sum::<u64>();
+        Ok((known, cost, tokens))
     };
-    let (known, cost) = service.blocking(read).await.map_err(failed)?;
+    let (known, cost, tokens_of_runs) = service.blocking(read).await.map_err(failed)?;
     if let Some((row, host @ (HostProcess::This | HostProcess::Other))) = &known {
         // An entry of this process without a handle was dropped.
         let is_open = *host == HostProcess::Other || find(&service, &key).is_some();
@@ -133,7 +165,13 @@ pub async fn open_workflow(
             return Err(WorkflowError::Runs { id, where_: where_of(*host, &read_record(row)) });
         }
     }
+    if known.is_none() {
+        // It is new, or it was removed together with its spending.
+        forget_account(&account);
+    }
     let before = known.as_ref().map(|(row, _)| read_record(row)).unwrap_or_default();
+    // A killed process has not counted the runs that it worked on.
+    let tokens = before.tokens.max(tokens_of_runs);
     let now = now_ms();
     let WorkflowRequest { id, name, file, parent, mut limits } = request;
     limits.max_runs.get_or_insert(MAX_RUNS);
@@ -149,7 +187,7 @@ pub async fn open_workflow(
         limits,
         account,
         cost,
-        tokens: before.tokens,
+        tokens,
         host_pid: Some(std::process::id()),
         ..WorkflowRecord::default()
     };
@@ -163,11 +201,13 @@ pub async fn open_workflow(
         state: Mutex::new(state),
         writing: Arc::default(),
     });
-    if !opened.save().await.map_err(failed)? {
+    if !opened.save(Store::open_workflow).await.map_err(failed)? {
         let id = opened.state.lock().record.id.clone();
         return Err(WorkflowError::Runs { id, where_: "another process".to_owned() });
     }
     OPEN.lock().insert(place(&opened.service, &key), Arc::clone(&opened));
+    let uncounted = tokens - before.tokens;
+    opened.outer().iter().for_each(|outer| outer.note_ended(uncounted));
     spawn_task(watch(Arc::clone(&opened)));
     Ok(opened)
 }
@@ -198,6 +238,7 @@ impl OpenWorkflow {
     pub fn enter_phase(&self, name: &str) {
         let mut state = self.state.lock();
         let State { record, is_changed, .. } = &mut *state;
+        let name = clipped(name, MAX_PHASE_BYTES);
         if record.phases.len() < MAX_PHASES && record.phases.iter().all(|known| known != name) {
             record.phases.push(name.to_owned());
         }
@@ -216,12 +257,15 @@ impl OpenWorkflow {
             let mut state = self.state.lock();
             let record = &mut state.record;
             record.state = end;
-            record.error = error;
+            record.error = error.map(|error| clipped(&error, MAX_ERROR_BYTES).to_owned());
             record.ended_ms = Some(now_ms());
             record.phase = None;
             record.id.clone()
         };
-        self.save().await.map(drop).map_err(|problem| WorkflowError::NoStore { id, problem })
+        self.save(Store::put_workflow)
+            .await
+            .map(drop)
+            .map_err(|problem| WorkflowError::NoStore { id, problem })
     }
 
     /// Ends all of its runs, and starts no further ones.
@@ -250,6 +294,21 @@ impl OpenWorkflow {
 
     /// Counts a run that is about to start, or returns the reason why it may not.
     pub(super) fn admit(&self) -> Result<(), CancelReason> {
+        self.admit_own()?;
+        let outer = self.outer();
+        for (count, workflow) in outer.iter().enumerate() {
+            if let Err(reason) = workflow.admit_own() {
+                // The run does not start, so the workflows before this one do not count it.
+                self.state.lock().started -= 1;
+                outer[..count].iter().for_each(|counted| counted.state.lock().started -= 1);
+                return Err(reason);
+            }
+        }
+        Ok(())
+    }
+
+    /// Counts a run that is about to start, or returns the reason why its own limits forbid it.
+    fn admit_own(&self) -> Result<(), CancelReason> {
         if let Some(reason) = self.stop.reason() {
             return Err(reason);
         }
@@ -268,6 +327,26 @@ impl OpenWorkflow {
         Ok(())
     }
 
+    /// The open workflows that it works in, the innermost first.
+    fn outer(&self) -> Vec<Arc<Self>> {
+        let parent_of = |workflow: &Self| {
+            let state = workflow.state.lock();
+            let key = workflow_key(&state.record.project, state.record.parent.as_ref()?);
+            drop(state);
+            find(&workflow.service, &key)
+        };
+        let mut outer: Vec<Arc<Self>> = Vec::new();
+        let mut next = parent_of(self);
+        // A script that starts again under another workflow could close a circle.
+        while let Some(workflow) =
+            next.filter(|next| next.key != self.key && outer.iter().all(|known| known.key != next.key))
+        {
+            next = parent_of(&workflow);
+            outer.push(workflow);
+        }
+        outer
+    }
+
     /// Counts the tokens of a run that has ended.
     fn note_ended(&self, tokens: u64) {
         let mut state = self.state.lock();
@@ -275,7 +354,7 @@ impl OpenWorkflow {
         state.is_changed = true;
     }
 
-    /// The tokens of all runs so far.
+    /// The tokens of all runs so far, with the runs of workflows within it.
     fn tokens(&self) -> u64 {
         let live = self.live_runs().iter().map(|live| tokens_of(&live.record())).sum::<u64>();
         self.state.lock().tokens.saturating_add(live)
@@ -285,13 +364,20 @@ impl OpenWorkflow {
         let mut runs = self.service.registry.all(None);
         runs.retain(|live| {
             let run = live.record();
-            run.is_live() && run.workflow.is_some_and(|place| place.workflow_key() == self.key)
+            run.is_live() && run.workflow.is_some_and(|place| self.contains(&place.workflow_key()))
         });
         runs
     }
 
+    /// Returns true if the key is its own, or the key of an open workflow within it.
+    fn contains(&self, key: &str) -> bool {
+        key == self.key
+            || find(&self.service, key)
+                .is_some_and(|inner| inner.outer().iter().any(|outer| outer.key == self.key))
+    }
+
     /// Stores its record. `false`: another process hosts it.
-    async fn save(&self) -> Result<bool, String> {
+    async fn save(&self, put: Put) -> Result<bool, String> {
         let writing = Arc::clone(&self.writing).lock_owned().await;
         let record = {
             let mut state = self.state.lock();
@@ -309,7 +395,7 @@ impl OpenWorkflow {
             body: record.to_json(),
         };
         let store = move |service: &BackgroundService| {
-            let stored = service.store.workflows()?.put_workflow(&row).map_err(|error| error.in_full());
+            let stored = put(&service.store.workflows()?, &row).map_err(|error| error.in_full());
             drop(writing);
             stored
         };
@@ -317,11 +403,13 @@ impl OpenWorkflow {
     }
 }
 
-/// Counts the tokens of a run that has ended for its workflow, if that is open here.
+/// Counts the tokens of a run that has ended for its workflow and for the workflows around that, if they are open here.
 pub(in crate::orchestrate::background) fn note_ended(service: &BackgroundService, run: &RunRecord) {
     let Some(place) = &run.workflow else { return };
     if let Some(open) = find(service, &place.workflow_key()) {
-        open.note_ended(tokens_of(run));
+        let tokens = tokens_of(run);
+        open.note_ended(tokens);
+        open.outer().iter().for_each(|outer| outer.note_ended(tokens));
     }
 }
 
@@ -350,7 +438,7 @@ pub async fn workflows(
         for (row, host) in rows {
             let record = read_record(&row);
             if is_all || record.project == project {
-                found.push(whole(&service, &store, &row.key, record, host)?);
+                found.push(whole(&service, &store, &row, record, host)?);
             }
         }
         Ok(found)
@@ -365,12 +453,18 @@ pub async fn workflows(
 /// If the store cannot be used.
 pub async fn stop_workflow(cwd: &Path, context: &HostContext, id: &str) -> Result<bool, String> {
     let (service, key) = named(cwd, context, id).await;
-    if let Some(open) = find(&service, &key) {
+    let open = find(&service, &key);
+    if let Some(open) = &open {
         open.stop();
-        return Ok(true);
     }
+    let is_open = open.is_some();
     let stop = move |service: &BackgroundService| {
         let store = service.store.workflows()?;
+        if is_open {
+            // It counts as stopped even if this process ends before its script does.
+            store.stop_workflow(&key).map_err(|error| error.in_full())?;
+            return Ok(true);
+        }
         let host = store.workflow(&key).map_err(|error| error.in_full())?.map(|(_, host)| host);
         // A stopped workflow whose process has died does not continue at the next start of pi.
         if !matches!(host, Some(HostProcess::Other | HostProcess::Dead)) {
@@ -404,23 +498,25 @@ async fn named(cwd: &Path, context: &HostContext, id: &str) -> (Arc<BackgroundSe
 fn whole(
     service: &BackgroundService,
     store: &Store,
-    key: &str,
+    row: &StoredWorkflow,
     record: WorkflowRecord,
     host: HostProcess,
 ) -> Result<WorkflowRecord, String> {
-    let runs = store.named_runs(key).map_err(|error| error.in_full())?;
+    let runs = store.named_runs(&row.key).map_err(|error| error.in_full())?;
     let entries = runs.into_iter().filter_map(|(name, NamedRun { run, host, .. })| {
         let live = service.registry.get(&run.key).map(|live| live.record());
         let run = live.or_else(|| RunRecord::from_json(&run.body).ok())?;
         Some(KeyedRecord::of(name, &run, host == HostProcess::Dead))
     });
     let entries = entries.collect();
-    let open = find(service, key);
+    let open = find(service, &row.key);
     // A handle that was dropped leaves its row.
     let host = if host == HostProcess::This && open.is_none() { HostProcess::None } else { host };
-    let spent = store.spent(&record.account).unwrap_or_default();
+    // The account of runs without a script may be that of a session, which has paid for other runs, too.
+    let has_account = record.account == workflow_account(&row.key);
+    let spent = if has_account { store.spent(&record.account).unwrap_or_default() } else { 0.0 };
     let record = open.map_or(record, |open| open.state.lock().record.clone());
-    Ok(WorkflowRecord { cost: spent, ..record }.with_runs(host, entries))
+    Ok(WorkflowRecord { cost: spent, ..record }.with_runs(host, row.is_stopping, entries))
 }
 
 /// Returns the runs of a workflow whose processes have died.
@@ -466,9 +562,14 @@ async fn watch(workflow: Arc<OpenWorkflow>) {
         let is_changed = workflow.state.lock().is_changed;
         if is_changed && find(&workflow.service, &workflow.key).is_some() {
             // The next change tries again.
-            let _ = workflow.save().await;
+            let _ = workflow.save(Store::put_workflow).await;
         }
     }
+}
+
+/// The beginning of a text of a script.
+fn clipped(text: &str, max_bytes: usize) -> &str {
+    &text[..floor_char_boundary(text, max_bytes)]
 }
 
 fn too_many_tokens(used: u64, max: u64) -> String {
@@ -495,4 +596,100 @@ fn where_of(host: HostProcess, record: &WorkflowRecord) -> String {
 fn read_record(row: &StoredWorkflow) -> WorkflowRecord {
     // A newer release may have written another form.
     serde_json::from_str(&row.body).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::{Host, RunOutcome, WorkflowRun};
+    use store::{Claim, StoredRun};
+
+    fn context(dir: &Path) -> Arc<HostContext> {
+        Arc::new(HostContext {
+            agent_dir: dir.to_owned(),
+            home: None,
+            env: Vec::new(),
+            config: None,
+            pi_command: None,
+            warden: None,
+            host: Host::default(),
+        })
+    }
+
+    /// Opens a workflow without a script.
+    async fn open(dir: &Path, id: &str, parent: Option<&str>, max_runs: u64) -> Arc<OpenWorkflow> {
+        let context = context(dir);
+        let limits =
+            WorkflowLimits { max_runs: Some(max_runs), max_tokens: Some(100), ..WorkflowLimits::default() };
+        let parent = parent.map(str::to_owned);
+        let request = WorkflowRequest { id: id.to_owned(), parent, limits, ..WorkflowRequest::default() };
+        open_workflow(dir, &context, request).await.expect("the workflow is opened")
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn only_one_of_two_calls_at_once_opens_a_workflow() {
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
+        let context = context(dir.path());
+        let request = || WorkflowRequest { id: "w".to_owned(), ..WorkflowRequest::default() };
+        let (one, two) = tokio::join!(
+            open_workflow(dir.path(), &context, request()),
+            open_workflow(dir.path(), &context, request())
+        );
+        assert_eq!(u8::from(one.is_ok()) + u8::from(two.is_ok()), 1);
+        for workflow in [one, two].into_iter().flatten() {
+            workflow.close();
+        }
+        assert!(open_workflow(dir.path(), &context, request()).await.is_ok(), "the handle was dropped");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn long_texts_of_a_script_are_clipped() {
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
+        let workflow = open(dir.path(), "w", None, 1).await;
+        workflow.enter_phase(&"ä".repeat(MAX_PHASE_BYTES));
+        assert_eq!(workflow.phase().map(|phase| phase.len()), Some(MAX_PHASE_BYTES));
+        let error = format!("a{}", "ä".repeat(MAX_ERROR_BYTES));
+        workflow.finish(WorkflowState::Failed, Some(error)).await.expect("the end is stored");
+        let error = workflow.state.lock().record.error.clone();
+        assert_eq!(error.map(|error| error.len()), Some(MAX_ERROR_BYTES - 1));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn tokens_of_a_killed_process_count_when_the_workflow_opens_again() {
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
+        let killed = open(dir.path(), "w", None, 1).await;
+        let mut run = RunRecord { outcome: Some(RunOutcome::Interrupted), ..RunRecord::default() };
+        run.progress.usage.input = 60;
+        let body = serde_json::to_string(&run).expect("a run is JSON");
+        let run = StoredRun { key: "run".to_owned(), is_live: true, body, ..StoredRun::default() };
+        let claim = Claim { workflow: killed.key(), name: "key", digest: "d", run: &run, known: None };
+        let workflow = StoredWorkflow { key: killed.key().to_owned(), ..StoredWorkflow::default() };
+        let store = killed.service.store.workflows().expect("the store is usable");
+        assert!(store.claim_name(&claim, &workflow).expect("the claim is decided"));
+        killed.close();
+        let opened = open(dir.path(), "w", None, 1).await;
+        assert_eq!(opened.tokens(), 60);
+        opened.close();
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn runs_of_an_inner_workflow_count_for_the_outer_ones() {
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
+        let outer = open(dir.path(), "outer", None, 2).await;
+        let middle = open(dir.path(), "middle", Some("outer"), 9).await;
+        let inner = open(dir.path(), "inner", Some("middle"), 9).await;
+        assert!(inner.admit().is_ok() && middle.admit().is_ok());
+        assert!(inner.admit().is_err(), "the outer workflow has started two runs");
+        let started = [&outer, &middle, &inner].map(|workflow| workflow.state.lock().started);
+        assert_eq!(started, [2, 2, 1], "a refused run counts nowhere");
+        let place =
+            WorkflowRun { project: canonical(dir.path()), id: "inner".to_owned(), ..WorkflowRun::default() };
+        let mut run = RunRecord { workflow: Some(place), ..RunRecord::default() };
+        run.progress.usage.input = 60;
+        note_ended(&inner.service, &run);
+        assert_eq!([&outer, &middle, &inner].map(|workflow| workflow.tokens()), [60, 60, 60]);
+        for workflow in [inner, middle, outer] {
+            workflow.close();
+        }
+    }
 }

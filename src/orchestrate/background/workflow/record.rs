@@ -161,10 +161,14 @@ impl WorkflowRecord {
         serde_json::to_string(&kept).expect("a workflow has texts for keys")
     }
 
-    /// Adds its runs. State, cost and tokens follow from them and from its host.
-    pub(super) fn with_runs(mut self, host: HostProcess, runs: Vec<KeyedRecord>) -> Self {
+    /// Adds its runs. State, cost and tokens follow from them, from its host, and from a request to end it (`is_stopping`).
+    pub(super) fn with_runs(mut self, host: HostProcess, is_stopping: bool, runs: Vec<KeyedRecord>) -> Self {
         let is_live = runs.iter().any(|run| run.outcome.is_none());
         self.state = match (self.state, host) {
+            // Its process was killed before its script had handled the request.
+            (WorkflowState::Running, HostProcess::None | HostProcess::Dead) if is_stopping => {
+                WorkflowState::Stopped
+            }
             (WorkflowState::Running, HostProcess::None | HostProcess::Dead) => WorkflowState::Interrupted,
             (WorkflowState::Completed, HostProcess::None) if is_live => WorkflowState::Running,
             (state, _) => state,
@@ -181,5 +185,19 @@ pub(super) fn expiry(now_ms: i64, config: &Config) -> i64 {
     match config.workflows.retention_days {
         0 => i64::MAX,
         days => now_ms.saturating_add(i64::from(days).saturating_mul(DAY_MS)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stopped_workflow_whose_process_dies_is_stopped_and_not_interrupted() {
+        let state =
+            |host, is_stopping| WorkflowRecord::default().with_runs(host, is_stopping, Vec::new()).state;
+        assert_eq!(state(HostProcess::Dead, true), WorkflowState::Stopped);
+        assert_eq!(state(HostProcess::Dead, false), WorkflowState::Interrupted);
+        assert_eq!(state(HostProcess::Other, true), WorkflowState::Running, "its script still runs");
     }
 }
