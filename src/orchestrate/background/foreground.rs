@@ -34,6 +34,8 @@ use supervisor::Cancel;
 /// The note of a run that starts again because it cannot continue.
 const STARTED_AGAIN: &str =
     "the process of this run had ended, and its session cannot be continued; the run started again";
+/// The note of a run whose end could not be stored.
+const NOT_KEPT: &str = "the result is not kept for the workflow: the store of runs could not be written";
 /// The notice of a moved run if `background.onExit` is `store_ended`.
 const NOT_DETACHED: &str =
     "it still ends with this pi: `background.onExit` applies to runs that start in the background";
@@ -163,8 +165,13 @@ impl ForegroundRun {
         if owner == ResultOwner::Call {
             live.owner.send_replace(ResultOwner::NoOne);
             let run_id = self.store_ended(result).await;
+            // A run in memory has lost its key.
+            let is_lost = live.record().workflow.is_some() && self.service.store.is_in_memory(&live.key());
             for single in &mut result.details.results {
                 single.run_id.clone_from(&run_id);
+                if is_lost && single.outcome == RunOutcome::Completed {
+                    single.diagnostics.push(NOT_KEPT.to_owned());
+                }
             }
             self.service.registry.remove(live);
             return ResultOwner::Call;
