@@ -217,7 +217,8 @@ function start(pi: ExtensionAPI): void {
 		// Runs continue across a reload; the next load of the extension opens their session again.
 		if (reason !== "reload") {
 			// pi switches to another session: the runs of this one continue, and the store keeps their results for it.
-			if (isQuit) await closeWorkflows();
+			const interrupted = isQuit ? await closeWorkflows() : undefined;
+			if (interrupted && context.mode === "tui") printAtExit(interrupted);
 			const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
 			const [, ended] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
 			if (ended && context.mode === "tui") printAtExit(ended);

@@ -3,6 +3,8 @@
  * the commands.
  */
 
+import { basename } from "node:path";
+
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { KeyId } from "@earendil-works/pi-tui";
 import type { CommandReport, DeliveryMessage } from "../../native.js";
@@ -44,8 +46,10 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const line = args.trim();
 			const callbacks = hostCallbacks(context, questions);
 			const start = ({ workflow }: Pick<CommandReport, "workflow">) => {
-				if (workflow && cannotRunScripts) deliver(pi, context, messageReport("error", cannotRunScripts));
-				return workflow && !cannotRunScripts ? startWorkflow(workflow, placeOptions(pi, context)) : undefined;
+				if (!workflow) return undefined;
+				if (!cannotRunScripts) return startWorkflow(workflow, placeOptions(pi, context));
+				deliver(pi, context, messageReport("error", cannotRunScripts));
+				return undefined;
 			};
 			const panel = (opened?: string) => openPanel(context, background, callbacks, { answer, start }, opened);
 			if (line === "" && context.mode === "tui") return panel();
@@ -58,6 +62,11 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 				return deliver(pi, context, messageReport("error", cannotRunScripts));
 			}
 			const report = await answerOf(pi, context, session, line || WITHOUT_PANEL);
+			if (report.workflow && isRunning(report.workflow.path)) {
+				const name = basename(report.workflow.path);
+				const text = `the workflow ${name} runs already. \`/subagents stop ${name}\` ends it`;
+				return deliver(pi, context, messageReport("error", text));
+			}
 			if (context.mode !== "tui" || !report.isOnCard) deliver(pi, context, report);
 			if (report.watch && context.mode === "tui") await panel(report.watch);
 			const ended = start(report);
@@ -120,7 +129,7 @@ export async function continueWorkflows(
 		const text = script
 			? `continues the workflow ${id}, which ended with an earlier pi. \`/subagents stop ${id}\` ends it`
 			: `the workflow ${id} ended with an earlier pi, and ${problem}. \`/subagents workflow ${file}\` continues it`;
-		deliver(pi, context, messageReport(script ? "ok" : "info", text));
+		deliver(pi, context, messageReport("info", text));
 	}
 }
 

@@ -35,6 +35,15 @@ const { script, sha256, place } = await new Promise((resolve, reject) => {
 });
 /** @type {{ unref?(): void }} */ (process.stdin).unref?.();
 
+// Node prints all fields of an error, which would hide its message.
+process.on("uncaughtException", (error) => {
+	const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+	const place = stack.split("\n").find((line) => line.includes(script));
+	console.error(error instanceof Error ? `${error.name}: ${error.message}` : stack);
+	if (place) console.error(place);
+	process.exit(1);
+});
+
 Object.assign(globalThis, { [Symbol.for("pi-subagent-native.place")]: place });
 
 /** True once Node has resolved the script. */

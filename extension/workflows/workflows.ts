@@ -144,11 +144,16 @@ function kill({ child, ended }: Workflow): void {
 	void ended.then(() => clearTimeout(timer));
 }
 
-/** Ends all workflows, because pi ends. The next pi continues them. */
-export async function closeWorkflows(): Promise<void> {
+/** Ends all workflows, because pi ends. Returns a sentence for the user about those that the next pi continues. */
+export async function closeWorkflows(): Promise<string | undefined> {
 	report = () => {};
 	isClosing = true;
 	const all = [...live];
+	const records = await Promise.all(all.map(recordsOf));
 	for (const workflow of all) kill(workflow);
 	await Promise.all(all.map(({ ended }) => ended));
+	const names = all.filter((_, at) => records[at]?.some(({ state }) => state === "running")).map(({ name }) => name);
+	if (names.length === 0) return undefined;
+	const [what, them] = names.length === 1 ? ["1 workflow", "it"] : [`${names.length} workflows`, "them"];
+	return `${what} ended with pi: ${names.join(", ")}. The next pi of this project continues ${them}`;
 }

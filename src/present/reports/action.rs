@@ -123,7 +123,7 @@ pub fn started_report(
         Report::sentence(Mark::Asking, text)
     } else {
         let text = format!("started {name} in the background: its result arrives as a message");
-        Report::sentence(Mark::Ok, text)
+        Report::sentence(Mark::Started, text)
     };
     report.lines.extend(
         warnings.iter().map(|warning| ReportLine::new(Mark::Warning, "", one_line(warning, MAX_REASON))),

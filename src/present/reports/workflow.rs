@@ -126,7 +126,7 @@ pub fn workflow_started_report(script: AllowedScript) -> Report {
     let text = format!(
         "started the workflow {name}: its output arrives here when it ends. `/subagents stop {name}` ends it"
     );
-    Report { workflow: Some(Box::new(script)), ..Report::sentence(Mark::Ok, text) }
+    Report { workflow: Some(Box::new(script)), ..Report::sentence(Mark::Started, text) }
 }
 
 /// Reports the end of a workflow, with the newest lines of its output.

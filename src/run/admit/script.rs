@@ -67,7 +67,12 @@ pub async fn allow_script(
     match answered.await.ok().flatten() {
         Some(true) => {}
         Some(false) => return Err(format!("{} was not started: you said no", quoted(path))),
-        None => return Err(format!("{} was not started: the question had no answer", quoted(path))),
+        None => {
+            return Err(format!(
+                "{} was not started: the question was closed without an answer",
+                quoted(path)
+            ));
+        }
     }
     let saved = {
         let (script, agent_dir) = (script.clone(), context.agent_dir.clone());

@@ -31,7 +31,10 @@ const MAX_PHASE_BYTES: usize = 512;
 const MAX_ERROR_BYTES: usize = 4096;
 
 /// The workflows that are open in this process, by agent directory and key.
-static OPEN: LazyLock<Mutex<HashMap<(PathBuf, String), Arc<OpenWorkflow>>>> = LazyLock::new(Mutex::default);
+static OPEN: LazyLock<Mutex<Open>> = LazyLock::new(Mutex::default);
+
+/// Workflows by agent directory and key.
+type Open = HashMap<(PathBuf, String), Arc<OpenWorkflow>>;
 
 /// The workflows that this process is opening. Two calls that open one workflow at once must not both succeed.
 static OPENING: LazyLock<Mutex<HashSet<(PathBuf, String)>>> = LazyLock::new(Mutex::default);
@@ -282,7 +285,7 @@ impl OpenWorkflow {
         let place = place(&self.service, &self.key);
         let mut all = OPEN.lock();
         // It may have been opened again.
-        if all.get(&place).is_some_and(|open| std::ptr::eq(&**open, self)) {
+        if all.get(&place).is_some_and(|open| std::ptr::eq(Arc::as_ptr(open), self)) {
             all.remove(&place);
         }
     }
