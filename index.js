@@ -1013,14 +1013,15 @@ var Script = class {
     );
   }
   async execute(script) {
+    let value;
     try {
-      const value = await current.run(this, async () => await script(this));
-      await this.#end("completed");
-      return value;
+      value = await current.run(this, async () => await script(this));
     } catch (error) {
       await this.#end(this.signal.aborted ? "stopped" : "failed", error);
       throw error;
     }
+    await this.#end("completed");
+    return value;
   }
   phase(name) {
     if (typeof name !== "string" || name.trim() === "") throw new OptionsError("phase", name, "a text that is not blank");

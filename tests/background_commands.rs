@@ -432,7 +432,7 @@ fn actions_report_their_result() {
             output: output.to_owned(),
         })
     };
-    let long: String = (1..=60).map(|line| format!("line {line}\n")).collect();
+    let long = (1..=60).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
     for (heading, report) in [
         ("workflow: ended", end(Some(0), false, "2 findings\n\nin src/a.ts\n")),
         ("workflow: long", end(Some(0), false, &long)),

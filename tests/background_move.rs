@@ -386,8 +386,8 @@ async fn the_artifacts_of_each_step_of_a_chain_are_reported_in_the_call_and_at_i
         assert_eq!(list.matches("not applied yet").count(), 3, "{last}: {list}");
         assert!(!list.contains("unknown") && !list.contains("another session"), "{last}: {list}");
         let notes = ours.iter().position(|line| line.contains("`notes.txt`")).expect("the step is reported");
-        let applies = |line: &&&str| line.contains("/subagents apply ");
-        let line = ours[notes..].iter().find(applies).expect("the report names the command");
+        let has_command = |line: &&&str| line.contains("/subagents apply ");
+        let line = ours[notes..].iter().find(has_command).expect("the report names the command");
         let command = line.split("/subagents ").find(|rest| rest.starts_with("apply ")).expect("it is there");
         let step = &command["apply ".len()..][..8];
         let applied = answer(&format!("apply {step}")).await;

@@ -238,7 +238,7 @@ describe("a request for a background run", () => {
 		await until(() => questions.length === 4, "the fourth question");
 		questions[3]?.answer(true);
 		await here.receive();
-		assert.match((await here.execute("run other look around")).text, /✓ started \w{8} \(other\)/);
+		assert.match((await here.execute("run other look around")).text, /→ started \w{8} \(other\)/);
 		await here.receive();
 	});
 

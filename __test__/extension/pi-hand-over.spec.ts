@@ -128,11 +128,11 @@ for (const version of piVersions) {
 				assert.match(await rpc.notices("/subagents run explorer"), /the task for `explorer` is missing/);
 				assert.match(await rpc.notices("/subagents run explorr look"), /Unknown agent: explorr.*explorer/s);
 				const started = await rpc.notices("/subagents run explorer say one");
-				assert.match(started, /^✓ started \w{8} \(explorer\) in the background: its result arrives as a message$/m);
+				assert.match(started, /^→ started \w{8} \(explorer\) in the background: its result arrives as a message$/m);
 				await rpc.log.waitFor(says("Heard success: one"));
 				await rpc.send({ type: "prompt", message: delegate(waits) });
 				await rpc.untilNotice("/subagents list", /a call waits for it/);
-				assert.match(await rpc.notices("/subagents run explorer say two"), /^✓ started/m);
+				assert.match(await rpc.notices("/subagents run explorer say two"), /^→ started/m);
 				gate.open();
 				await rpc.log.waitFor(says("Heard success: two"), 30_000);
 				await rpc.close();

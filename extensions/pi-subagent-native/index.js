@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 7c16ee454a1c1fc6. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 b15cbf8be03a91c7. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7c16ee454a1c1fc6"}.`)) return void 0;
-  const [version] = "0.1.0 7c16ee454a1c1fc6".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 b15cbf8be03a91c7"}.`)) return void 0;
+  const [version] = "0.1.0 b15cbf8be03a91c7".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6971,6 +6971,9 @@ function announcementLines(message, isExpanded, pen, settled2) {
 // extension/index.ts
 var import_child_guard = __toESM(require_child_guard());
 
+// extension/commands/commands.ts
+import { basename as basename4 } from "node:path";
+
 // extension/host/callbacks.ts
 async function refreshToken(registryOf, provider, validForMs) {
   try {
@@ -7576,7 +7579,11 @@ import { basename as basename3 } from "node:path";
 import { pathToFileURL as pathToFileURL2 } from "node:url";
 var MAX_OUTPUT = 64 * 1024;
 var STOP_MS = 5e3;
+var KILL_MS = 2e3;
+var OUTPUT_MS = 500;
+var cannotRunScripts = process.versions.bun === void 0 ? void 0 : "This pi contains no Node, and cannot run scripts";
 var live = /* @__PURE__ */ new Set();
+var isClosing = false;
 var report = () => {
 };
 function onWorkflowEnd(listener) {
@@ -7608,6 +7615,7 @@ function startWorkflow({ path, sha256 }, place) {
     const stored = exitCode === 0 || workflow.wasStopped ? [] : await recordsOf(workflow);
     const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
     const isFailure = exitCode !== 0 && !wasStopped;
+    if (isFailure && !isClosing) await stopStored(workflow, stored);
     const shown = isFailure ? `${output.out}
 ${output.errors}${problem}` : output.out;
     const durationMs = performance.now() - since;
@@ -7617,6 +7625,10 @@ ${output.errors}${problem}` : output.out;
   };
   child.once("error", (error) => void end(null, error.message));
   child.once("close", (code) => void end(code));
+  child.once("exit", () => {
+    const closePipes = () => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy());
+    guardedTimeout("closing the output of a workflow", closePipes, OUTPUT_MS);
+  });
   return ended2;
 }
 async function recordsOf({ child, place }) {
@@ -7634,21 +7646,34 @@ async function stopWorkflows(name) {
   return (await Promise.all(stopped)).filter(Boolean).length;
 }
 async function stop(workflow, running) {
-  const { child, ended: ended2, place } = workflow;
   workflow.wasStopped = true;
-  const { native } = loadAddon();
-  await Promise.allSettled(running.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
-  if (running.length === 0) child.kill();
-  const timer = guardedTimeout("ending a workflow", () => child.kill(), STOP_MS);
-  await ended2;
+  await stopStored(workflow, running);
+  if (running.length === 0) workflow.child.kill();
+  const timer = guardedTimeout("ending a workflow", () => kill(workflow), STOP_MS);
+  await workflow.ended;
   clearTimeout(timer);
+}
+async function stopStored({ place }, records) {
+  const { native } = loadAddon();
+  await Promise.allSettled(records.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
+}
+function kill({ child, ended: ended2 }) {
+  child.kill();
+  const timer = guardedTimeout("killing a workflow", () => child.kill("SIGKILL"), KILL_MS);
+  void ended2.then(() => clearTimeout(timer));
 }
 async function closeWorkflows() {
   report = () => {
   };
+  isClosing = true;
   const all = [...live];
-  for (const { child } of all) child.kill();
+  const records = await Promise.all(all.map(recordsOf));
+  for (const workflow of all) kill(workflow);
   await Promise.all(all.map(({ ended: ended2 }) => ended2));
+  const names = all.filter((_2, at2) => records[at2]?.some(({ state }) => state === "running")).map(({ name }) => name);
+  if (names.length === 0) return void 0;
+  const [what, them] = names.length === 1 ? ["1 workflow", "it"] : [`${names.length} workflows`, "them"];
+  return `${what} ended with pi: ${names.join(", ")}. The next pi of this project continues ${them}`;
 }
 
 // extension/commands/report.ts
@@ -7714,17 +7739,27 @@ function registerCommands(pi, session2) {
     async handler(args, context) {
       const line = args.trim();
       const callbacks = hostCallbacks(context, questions);
-      const start2 = ({ workflow }) => workflow && startWorkflow(workflow, placeOptions(pi, context));
+      const start2 = ({ workflow }) => {
+        if (!workflow) return void 0;
+        if (!cannotRunScripts) return startWorkflow(workflow, placeOptions(pi, context));
+        deliver(pi, context, messageReport("error", cannotRunScripts));
+        return void 0;
+      };
       const panel2 = (opened2) => openPanel(context, background, callbacks, { answer: answer2, start: start2 }, opened2);
       if (line === "" && context.mode === "tui") return panel2();
       const opened = questions.open(line);
       if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
       if (opened) return;
       if (await stopNamed(line)) return;
-      if (/^workflow\b/.test(line) && process.versions.bun !== void 0) {
-        return deliver(pi, context, messageReport("error", "This pi contains no Node, and cannot run scripts"));
+      if (/^workflow\b/.test(line) && cannotRunScripts) {
+        return deliver(pi, context, messageReport("error", cannotRunScripts));
       }
       const report2 = await answerOf(pi, context, session2, line || WITHOUT_PANEL);
+      if (report2.workflow && isRunning(report2.workflow.path)) {
+        const name = basename4(report2.workflow.path);
+        const text = `the workflow ${name} runs already. \`/subagents stop ${name}\` ends it`;
+        return deliver(pi, context, messageReport("error", text));
+      }
       if (context.mode !== "tui" || !report2.isOnCard) deliver(pi, context, report2);
       if (report2.watch && context.mode === "tui") await panel2(report2.watch);
       const ended2 = start2(report2);
@@ -7752,7 +7787,7 @@ function registerCommands(pi, session2) {
   });
 }
 async function stopNamed(line) {
-  const [, name] = /^stop\s+(\S+)$/.exec(line) ?? [];
+  const [, quoted, name = quoted] = /^stop\s+(?:"([^"]+)"|(\S+))$/.exec(line) ?? [];
   if (name === void 0) return false;
   const count = await stopWorkflows(name === "all" ? void 0 : name);
   return count > 0 && name !== "all";
@@ -7764,12 +7799,13 @@ function reportWorkflows(pi, context, background) {
   });
 }
 async function continueWorkflows(pi, context, background) {
+  if (cannotRunScripts) return;
   const found3 = await background.session?.interruptedWorkflows() ?? [];
-  for (const { id, file, script } of found3) {
+  for (const { id, file, script, problem } of found3) {
     if (script && isRunning(script.path)) continue;
     if (script) void startWorkflow(script, placeOptions(pi, context));
-    const text = script ? `continues the workflow ${id}, which ended with an earlier pi. \`/subagents stop ${id}\` ends it` : `the workflow ${id} ended with an earlier pi, and ${file} has changed since. \`/subagents workflow ${file}\` continues it`;
-    deliver(pi, context, messageReport(script ? "ok" : "info", text));
+    const text = script ? `continues the workflow ${id}, which ended with an earlier pi. \`/subagents stop ${id}\` ends it` : `the workflow ${id} ended with an earlier pi, and ${problem}. \`/subagents workflow ${file}\` continues it`;
+    deliver(pi, context, messageReport("info", text));
   }
 }
 function registerBackgroundKey(pi, session2, key) {
@@ -8487,7 +8523,8 @@ function start(pi) {
     questions.detach(reason === "reload");
     const isQuit = reason === "quit" || reason === void 0;
     if (reason !== "reload") {
-      if (isQuit) await closeWorkflows();
+      const interrupted2 = isQuit ? await closeWorkflows() : void 0;
+      if (interrupted2 && context.mode === "tui") printAtExit(interrupted2);
       const leaves = isQuit ? loadAddon().native?.endBackground() : view?.close();
       const [, ended2] = await Promise.all([closeRuns(context.sessionManager.getSessionId()), leaves]);
       if (ended2 && context.mode === "tui") printAtExit(ended2);

@@ -90,14 +90,14 @@ pub async fn answer(
         }
         Command::Run { agent, task, wait } => {
             let run = NewRun { agent, task, wait };
-            start(service, view, run, host, callbacks).await
+            Box::pin(start(service, view, run, host, callbacks)).await
         }
         Command::StopAll => stop_everything(service, view.session(), false).await,
-        Command::Agents { name } => agents(view, host, name, &*callbacks).await,
+        Command::Agents { name } => Box::pin(agents(view, host, name, &*callbacks)).await,
         Command::Workflow { file: None } => workflows::list(view).await,
         Command::Workflow { file: Some(file) } => {
             let (cwd, context) = cwd_and_context(view, host);
-            match allow_script(&file, &cwd, &context, &*callbacks).await {
+            match Box::pin(allow_script(&file, &cwd, &context, &*callbacks)).await {
                 Ok(script) => workflow_started_report(script),
                 Err(why) => Report::error(why),
             }
@@ -129,12 +129,13 @@ pub async fn answer(
                     Err(refused_report(&run, "discarded", OF_ANOTHER_SESSION))
                 }
                 Err(report) => {
-                    return workflow_command(view, &target, &command, &*callbacks).await.unwrap_or(report);
+                    let answer = Box::pin(workflow_command(view, &target, &command, &*callbacks)).await;
+                    return answer.unwrap_or(report);
                 }
                 found => found,
             };
             match found {
-                Ok(run) => answer_on(service, view, &run, command, &clock, callbacks).await,
+                Ok(run) => Box::pin(answer_on(service, view, &run, command, &clock, callbacks)).await,
                 Err(report) => report,
             }
         }
