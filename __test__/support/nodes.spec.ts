@@ -137,7 +137,7 @@ describe("the snippets and examples", { skip: process.platform === "win32" && "t
 		const chosen = Object.entries(formats).filter((_, format) => bun || format === at % 2);
 		for (const [format, ending] of chosen) {
 			test(`run on ${runtime} as ${format}`, async () => {
-				assert.ok(program, `${runtime} is not installed; run: npm run setup`);
+				assert.ok(program, `${runtime} is not installed; run: npm test`);
 				const waiting = programs.values();
 				const worker = async () => {
 					for (const one of waiting) await plays(program, one, ending);

@@ -117,7 +117,7 @@ impl QuestionScreen {
 
     /// Returns the columns inside its frame.
     #[must_use]
-    pub fn inner_width(width: usize) -> usize {
+    pub fn inner_width(&self, width: usize) -> usize {
         width.saturating_sub(FRAME_COLUMNS).max(1)
     }
 
@@ -131,7 +131,7 @@ impl QuestionScreen {
         input: Option<&str>,
     ) -> Vec<String> {
         let styled = |color, text: &str| palette.styled(&[Span::new(color, text)]);
-        let inner = Self::inner_width(width);
+        let inner = self.inner_width(width);
         self.rows.take_if(|(columns, _)| *columns != inner);
         let broken = || question_rows(inner, &self.title, &self.message, &self.choices);
         let (_, all) = self.rows.get_or_insert_with(|| (inner, broken()));

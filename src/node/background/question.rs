@@ -123,7 +123,7 @@ impl QuestionScreen {
     /// The columns of a row inside the frame of a question with this width, for the line of `draw`.
     #[napi(catch_unwind)]
     pub fn inner_width(&self, width: u32) -> u32 {
-        u32::try_from(present::QuestionScreen::inner_width(width as usize)).unwrap_or(u32::MAX)
+        u32::try_from(self.0.inner_width(width as usize)).unwrap_or(u32::MAX)
     }
 
     /// Draws the question for a screen of `rows`. `input` is the line in which the user writes the answer.
