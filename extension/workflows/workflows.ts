@@ -91,7 +91,10 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 	child.once("error", (error) => void end(null, error.message));
 	child.once("close", (code) => void end(code));
 	child.once("exit", () => {
-		const closePipes = () => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy());
+		const closePipes = () => {
+			child.stdout.destroy();
+			child.stderr.destroy();
+		};
 		guardedTimeout("closing the output of a workflow", closePipes, OUTPUT_MS);
 	});
 	return ended;

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 b15cbf8be03a91c7. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 e8bcf56ac316a730. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 b15cbf8be03a91c7"}.`)) return void 0;
-  const [version] = "0.1.0 b15cbf8be03a91c7".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 e8bcf56ac316a730"}.`)) return void 0;
+  const [version] = "0.1.0 e8bcf56ac316a730".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7626,7 +7626,10 @@ ${output.errors}${problem}` : output.out;
   child.once("error", (error) => void end(null, error.message));
   child.once("close", (code) => void end(code));
   child.once("exit", () => {
-    const closePipes = () => [child.stdout, child.stderr].forEach((pipe) => pipe.destroy());
+    const closePipes = () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
     guardedTimeout("closing the output of a workflow", closePipes, OUTPUT_MS);
   });
   return ended2;
