@@ -15,7 +15,9 @@ use crate::support::child::Child;
 use crate::support::pids::eventually;
 use crate::support::program;
 use crate::support::stage::{self, PATIENCE, User, stage};
+use agents::Tool;
 use parking_lot::Mutex;
+use pi_subagent_native::orchestrate::EarlyCall;
 use pi_subagent_native::orchestrate::background::commands::restart_runs;
 use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, BackgroundStatus, ConversationScope, ConversationView,
@@ -29,6 +31,7 @@ use serde_json::{Value, json};
 use store::{Delivery, StoredRun, attach};
 use supervisor::Cancel;
 use tempfile::TempDir;
+use tokio::runtime::Handle;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
@@ -402,6 +405,32 @@ async fn a_rejected_message_is_delivered_again_until_it_is_accepted() {
         assert_eq!(conversation.delivered().len(), 3, "the third delivery is accepted");
         close_conversation(&scene.service, &conversation.view).await;
     }
+}
+
+#[tokio::test]
+async fn a_background_run_takes_the_child_that_was_booted_while_its_call_arrived() {
+    let child = Child::new().runs(r#"echo $$ >> "$home/up""#).then(ends());
+    let scene = Scene::new(child);
+    let root = scene.root.path();
+    let started = || fs::read_to_string(root.join("up")).unwrap_or_default().lines().count();
+    let mut conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    let early = EarlyCall::new(
+        "call".into(),
+        Tool::SessionsSpawn,
+        root.join("project"),
+        (*context(root)).clone(),
+        Handle::current(),
+    );
+    early.push(r#"{"agentId":"explorer","task":"#);
+    eventually("the early child", || started() == 1).await;
+    scene.spawn_as(SpawnRequest { host_id: Some("call".into()), ..request(root) }).await;
+    // The host does this as soon as it has the receipt.
+    timeout(PATIENCE, early.end()).await.expect("the call ends");
+    let message = conversation.message().await;
+    assert!(message.text.contains("Status: success"), "{}", message.text);
+    assert_eq!(started(), 1, "the run has started no child of its own");
+    scene.until_settled(&conversation).await;
+    close_conversation(&scene.service, &conversation.view).await;
 }
 
 #[tokio::test]

@@ -188,7 +188,7 @@ async fn succeeds(log: &Log, scene: &Scene) {
     // Another child boots after the result.
     eventually("a spare child", || log.text().matches("purpose=Spare").count() == 1).await;
     timeout(PATIENCE, end_spares()).await.expect("the spare children end");
-    log.assert_line("early", &["a spare child is discarded", "or pi ends"]);
+    log.assert_line("early", &["a child that was booted ahead is discarded", "or pi ends"]);
 }
 
 async fn is_refused(log: &Log, scene: &Scene) {

@@ -12,6 +12,7 @@ fn request(max_concurrent: usize) -> Request {
         max_concurrent,
         lane: None,
         early_limit: 4,
+        ahead_limit: 1,
         per_user: None,
         group: None,
         writes: None,
@@ -393,6 +394,32 @@ async fn spare_permits_are_evicted_before_early_ones_and_are_not_adopted_then() 
     assert!(is_evicted(&mut early).await);
     drop((spare, early));
     assert_eq!(positions([&first, &second]), [None, None]);
+}
+
+#[tokio::test]
+async fn a_child_that_boots_ahead_takes_no_slot_from_a_run() {
+    let queue = Queue::default();
+    let running = permit(&mut queue.enter(request(1))).await;
+    let mut waiting = queue.enter(request(1));
+    assert!(queue.ahead(&Request { ahead_limit: 0, ..request(1) }).is_none(), "zero is no child");
+    let mut ahead = queue.ahead(&request(1)).expect("one child may boot above the limit");
+    assert!(queue.ahead(&request(1)).is_none(), "only one child may boot above the limit");
+    drop(running);
+    assert_eq!(position(&waiting), None, "the child does not keep the run from its slot");
+    assert!(!is_evicted(&mut ahead).await);
+    let permit = permit(&mut waiting).await;
+    assert!(ahead.adopt(&request(1)), "the run takes the child");
+    drop(ahead);
+    assert_eq!(position(&queue.enter(request(1))), Some(1), "the run has one slot");
+    drop(permit);
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_child_boots_ahead_while_its_provider_pauses() {
+    let queue = Queue::default();
+    queue.pause("p", later(Duration::from_secs(10)));
+    assert!(queue.ahead(&of("p")).is_none());
+    assert!(queue.ahead(&of("q")).is_some());
 }
 
 #[tokio::test(start_paused = true)]

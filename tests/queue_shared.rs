@@ -49,6 +49,7 @@ fn request(store: &Store, cap: usize) -> Request {
         max_concurrent: 256,
         lane: None,
         early_limit: 4,
+        ahead_limit: 1,
         per_user,
         group: None,
         writes: None,

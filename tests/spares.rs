@@ -1,5 +1,5 @@
-//! Spare children that wait for the next call. Only a call that would start exactly the same child takes one, and an unused spare
-//! leaves no trace. The children are scripted.
+//! Children that boot ahead of their run: of the next call, of the next step or the next task, and of the next attempt. Only a run
+//! that would start exactly the same child takes one, and an unused child leaves no trace. The children are scripted.
 #![cfg(target_os = "linux")]
 
 use std::ffi::OsString;
@@ -13,8 +13,11 @@ use crate::support::extension;
 use crate::support::pids::{Pids, eventually};
 use crate::support::program;
 use crate::support::stage::{self, PATIENCE, User, stage};
+use agents::Tool;
 use files::layout;
-use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, end_spares, parallel, single};
+use pi_subagent_native::orchestrate::{
+    Call, EarlyCall, TaskSpec, TasksSpec, chain, end_spares, parallel, single,
+};
 use pi_subagent_native::run::{
     Control, HostContext, HostModel, RunOutcome, RunOverrides, RunSpec, Timeout, ToolResult,
 };
@@ -557,8 +560,13 @@ async fn an_alias_without_a_login_costs_no_second_boot() {
     let no_login = HostModel { model: Some("anthropic/sonnet".into()), ..HostModel::default() };
     for count in 1..=2 {
         let id = format!("call-{count}");
-        let early =
-            EarlyCall::new(id.clone(), false, scene.path("project"), scene.context(), Handle::current());
+        let early = EarlyCall::new(
+            id.clone(),
+            Tool::Subagent,
+            scene.path("project"),
+            scene.context(),
+            Handle::current(),
+        );
         early.push(r#"{"agent":"local","task":"#);
         if count > 1 {
             // The host's answer is known by now.
@@ -580,8 +588,13 @@ async fn a_call_that_is_still_arriving_gets_the_spare_and_boots_no_other_child()
     }
     let scene = Scene::new(tells());
     let spare = scene.waiting().await;
-    let early =
-        EarlyCall::new("call".into(), false, scene.path("project"), scene.context(), Handle::current());
+    let early = EarlyCall::new(
+        "call".into(),
+        Tool::Subagent,
+        scene.path("project"),
+        scene.context(),
+        Handle::current(),
+    );
     early.push(r#"{"agent":"local","#);
     let call = Call { host_id: Some("call".into()), ..call(Control::default()) };
     let result = timeout(PATIENCE, single(scene.spec("second"), call)).await.expect("the run ends");
@@ -590,4 +603,170 @@ async fn a_call_that_is_still_arriving_gets_the_spare_and_boots_no_other_child()
     let next = scene.nth(3).await;
     assert_eq!(scene.served_by("third").await, next);
     scene.ends_with(3).await;
+}
+
+/// The first child that has a task waits in the middle of its answer until the test lets it continue.
+fn pauses() -> Child {
+    let pause = Child::new().streams("I look").waits_for("go");
+    Child::new()
+        .runs(r#"echo $$ >> "$home/up""#)
+        .receives()
+        .starts()
+        .once("first", &pause)
+        .says_expanded("by $$")
+        .settles()
+        .listens()
+}
+
+fn sorted(mut children: Vec<i32>) -> Vec<i32> {
+    children.sort_unstable();
+    children
+}
+
+impl Scene {
+    fn tasks(&self, tasks: &[&str]) -> TasksSpec {
+        let task = |task: &&str| TaskSpec {
+            agent: "local".into(),
+            task: (*task).into(),
+            cwd: None,
+            model: None,
+            thinking: None,
+        };
+        TasksSpec {
+            tasks: tasks.iter().map(task).collect(),
+            cwd: self.path("project"),
+            context: Arc::new(self.context()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_next_step_of_a_chain_boots_while_the_step_before_works() {
+    if program::runs_alone() {
+        return;
+    }
+    // The child of the next step waits above the limit.
+    let scene = Scene::with(pauses(), json!({ "maxConcurrent": 1 }));
+    let running = tokio::spawn(chain(scene.tasks(&["first", "second"]), call(Control::default())));
+    scene.nth(2).await;
+    assert_eq!(scene.received().lines().count(), 1, "the next child has no task: {}", scene.received());
+    scene.write("go", "");
+    let result = timeout(PATIENCE, running).await.expect("the chain ends").expect("the chain does not panic");
+    assert_eq!(
+        sorted(by_each(&result)),
+        sorted(scene.up()),
+        "each step has its own child, and no other started"
+    );
+    assert_eq!(scene.received().lines().count(), 2, "{}", scene.received());
+    scene.ends_with(2).await;
+}
+
+#[tokio::test]
+async fn the_child_of_a_step_that_is_skipped_leaves_no_trace() {
+    if program::runs_alone() {
+        return;
+    }
+    let fails = Child::new().streams("I look").waits_for("go").gives_up("400: no");
+    let child = Child::new().runs(r#"echo $$ >> "$home/up""#).receives().starts().then(fails);
+    let scene = Scene::with(child, json!({ "retry": { "enabled": false } }));
+    let running = tokio::spawn(chain(scene.tasks(&["first", "second"]), call(Control::default())));
+    scene.nth(2).await;
+    scene.write("go", "");
+    let result = timeout(PATIENCE, running).await.expect("the chain ends").expect("the chain does not panic");
+    assert!(result.is_error, "{}", result.text);
+    for child in scene.up() {
+        scene.gone(child).await;
+    }
+    scene.ends_with(1).await;
+}
+
+#[tokio::test]
+async fn a_step_gets_a_new_child_if_the_step_before_has_changed_an_instruction_file() {
+    if program::runs_alone() {
+        return;
+    }
+    let scene = Scene::with(pauses(), json!({}));
+    let running = tokio::spawn(chain(scene.tasks(&["first", "second"]), call(Control::default())));
+    scene.nth(2).await;
+    scene.write("project/AGENTS.md", "Be brief.");
+    scene.write("go", "");
+    let result = timeout(PATIENCE, running).await.expect("the chain ends").expect("the chain does not panic");
+    assert_eq!(by_each(&result)[1], scene.up()[2], "the second step has a third child");
+    let outdated = scene.up().into_iter().find(|child| !by_each(&result).contains(child));
+    scene.gone(outdated.expect("one child has served no step")).await;
+    scene.ends_with(2).await;
+}
+
+#[tokio::test]
+async fn the_next_task_in_the_queue_boots_above_the_limit_and_the_others_do_not() {
+    if program::runs_alone() {
+        return;
+    }
+    let scene = Scene::with(pauses(), json!({ "maxConcurrent": 1 }));
+    let running = tokio::spawn(parallel(scene.tasks(&["a", "b", "c"]), call(Control::default())));
+    scene.nth(2).await;
+    scene.write("go", "");
+    let result = timeout(PATIENCE, running).await.expect("the call ends").expect("the call does not panic");
+    let each = by_each(&result);
+    assert_eq!(each[..2], scene.up()[..2], "the second task got the child that was booted ahead");
+    assert_eq!(sorted(each), sorted(scene.up()), "each task has its own child, and no other was started");
+    scene.ends_with(3).await;
+}
+
+#[tokio::test]
+async fn no_child_boots_ahead_if_it_is_switched_off() {
+    if program::runs_alone() {
+        return;
+    }
+    let scene = Scene::with(pauses(), json!({ "maxConcurrent": 1, "bootAhead": 0 }));
+    scene.write("go", "");
+    let call = call(Control::default());
+    let result =
+        timeout(PATIENCE, chain(scene.tasks(&["first", "second"]), call)).await.expect("the chain ends");
+    assert_eq!(by_each(&result), scene.up());
+    scene.ends_with(2).await;
+}
+
+/// Fails in the first attempt.
+fn recovers() -> Child {
+    Child::new()
+        .runs(r#"echo $$ >> "$home/up""#)
+        .receives()
+        .starts()
+        .once("failed", &Child::new().gives_up("500: overloaded").exits(0))
+        .says_expanded("by $$")
+        .settles()
+        .listens()
+}
+
+#[tokio::test]
+async fn the_next_attempt_boots_during_the_pause_before_it() {
+    if program::runs_alone() {
+        return;
+    }
+    let scene = Scene::with(recovers(), json!({ "retry": { "backoffMs": 1_000 } }));
+    let running = tokio::spawn(single(scene.spec("look"), call(Control::default())));
+    let next = scene.nth(2).await;
+    let result = timeout(PATIENCE, running).await.expect("the run ends").expect("the run does not panic");
+    assert_eq!((by(&result), result.details.results[0].attempts), (next, 2));
+    assert_eq!(scene.up().len(), 2);
+    assert_eq!(scene.received().lines().count(), 2, "{}", scene.received());
+}
+
+#[tokio::test]
+async fn a_run_that_is_aborted_before_its_next_attempt_leaves_no_child() {
+    if program::runs_alone() {
+        return;
+    }
+    let scene = Scene::with(recovers(), json!({ "retry": { "backoffMs": 5_000 } }));
+    let control = Control::default();
+    let cancel = control.cancel.clone();
+    let running = tokio::spawn(single(scene.spec("look"), call(control)));
+    let next = scene.nth(2).await;
+    cancel.cancel(CancelReason::Caller(None));
+    let result = timeout(PATIENCE, running).await.expect("the run ends").expect("the run does not panic");
+    assert_eq!(result.details.results[0].outcome, RunOutcome::Aborted, "{}", result.text);
+    scene.gone(next).await;
+    assert_eq!(scene.received().lines().count(), 1, "the next child never had a task: {}", scene.received());
+    scene.ends_with(1).await;
 }

@@ -14,6 +14,7 @@ use crate::support::extension;
 use crate::support::pids::eventually;
 use crate::support::program;
 use crate::support::stage::{self, PATIENCE, User, stage};
+use agents::Tool;
 use pi_subagent_native::orchestrate::background::{Receipt, SpawnRequest, background, spawn};
 use pi_subagent_native::orchestrate::{Call, EarlyCall, TaskSpec, TasksSpec, chain, parallel, single};
 use pi_subagent_native::run::{Control, Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
@@ -218,7 +219,8 @@ async fn a_blocking_run_has_the_id_of_its_early_child() {
     let scene = Scene::with(Child::new().runs(r#"echo boot >> "$home/order""#).then(writes()));
     let root = scene.0.path();
     let arriving = HostContext::clone(&context(root, &json!({}), None));
-    let early = EarlyCall::new("early".into(), false, root.join("project"), arriving, Handle::current());
+    let early =
+        EarlyCall::new("early".into(), Tool::Subagent, root.join("project"), arriving, Handle::current());
     early.push(r#"{"agent":"writer","task":"#);
     scene.until(&["boot"]).await;
     let spec = spec(root, "alpha", context(root, &json!({}), None));

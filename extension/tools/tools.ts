@@ -209,10 +209,10 @@ function prepared(tool: string, args: unknown): object {
 }
 
 /** Starts a background run. Like `list`, it does not wait for a run. */
-async function spawn({ session }: Background, { native, params, place, host, signal }: Call): Promise<ToolOutput> {
+async function spawn({ session }: Background, { id: callId, native, params, place, host, signal }: Call): Promise<ToolOutput> {
 	if (signal?.aborted) return failure("aborted before anything was started");
 	const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params as SpawnParams;
-	const options = defined<SpawnOptions>({ ...place, ...named, agent, childModel, childThinking });
+	const options = defined<SpawnOptions>({ ...place, ...named, agent, childModel, childThinking, callId });
 	const accepting = native.spawnSession(options, host);
 	const receipt = await unlessAborted(signal, accepting);
 	if (receipt) return answer(receipt);

@@ -27,7 +27,7 @@ pub struct EarlyCall(orchestrate::EarlyCall);
 
 /// Boots the children of a call while its arguments still arrive: only children of agents that need no one's consent,
 /// and only while the queue has a free slot. Each waits for its task without doing anything. `startRun`,
-/// `startParallel` or `startChain` claims it by `callId`. A child that is not claimed within 30 seconds of the last
+/// `startParallel`, `startChain` or `spawnSession` claims it by `callId`. A child that is not claimed within 30 seconds of the last
 /// `push` is ended without a trace. The configuration key `earlyBoot` switches this off.
 ///
 /// @example
@@ -48,9 +48,9 @@ pub fn boot_early(options: EarlyOptions) -> EarlyCall {
 }
 
 fn boot(options: EarlyOptions) -> orchestrate::EarlyCall {
-    let (call_id, is_chain, cwd, context) = options.into_parts();
+    let (call_id, tool, cwd, context) = options.into_parts();
     let runtime = within_runtime_if_available(Handle::current);
-    orchestrate::EarlyCall::new(call_id, is_chain, cwd, context, runtime)
+    orchestrate::EarlyCall::new(call_id, tool, cwd, context, runtime)
 }
 
 #[napi]

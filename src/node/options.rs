@@ -231,6 +231,8 @@ pub struct OwnSpawnOptions {
     pub output_schema: Option<Value>,
     /// Every model of the hosting pi, `provider/id`. Absent: unknown, and any `provider/id` is accepted.
     pub models: Option<Vec<String>>,
+    /// The host's id of the tool call, to claim the child that was booted for it; see `bootEarly`.
+    pub call_id: Option<String>,
 }
 
 /// A conversation to open, and the pi around it. `sessionId` or `parentSessionFile` names it.
@@ -247,9 +249,9 @@ pub struct OwnBackgroundOptions {
 #[napi(object, object_to_js = false, js_name = "EarlyOptions")]
 pub struct OwnEarlyOptions {
     /// The tool that is being called.
-    #[napi(ts_type = "\"subagent\" | \"subagent_parallel\" | \"subagent_chain\"")]
+    #[napi(ts_type = "\"subagent\" | \"subagent_parallel\" | \"subagent_chain\" | \"sessions_spawn\"")]
     pub tool: String,
-    /// The host's id of the call, which `startRun`, `startParallel` or `startChain` gets as well.
+    /// The host's id of the call, which `startRun`, `startParallel`, `startChain` or `spawnSession` gets as well.
     pub call_id: String,
 }
 
@@ -333,6 +335,7 @@ impl SpawnOptions {
             cleanup: own.cleanup,
             output_schema: own.output_schema,
             models: own.models,
+            host_id: own.call_id,
             ends_with: Some(ends_with),
             host_process: host_process(),
             ..SpawnRequest::new(own.task, cwd, Arc::new(context))
@@ -352,10 +355,10 @@ impl BackgroundOptions {
 }
 
 impl EarlyOptions {
-    /// The call's id, whether it is a chain, the directory, and the host as it is now.
-    pub(super) fn into_parts(self) -> (String, bool, PathBuf, HostContext) {
+    /// The call's id, its tool, the directory, and the host as it is now.
+    pub(super) fn into_parts(self) -> (String, Tool, PathBuf, HostContext) {
         let (cwd, context) = self.host.into_context();
-        (self.own.call_id, self.own.tool == Tool::Chain.as_str(), cwd, context)
+        (self.own.call_id, Tool::parse(&self.own.tool).unwrap_or(Tool::Subagent), cwd, context)
     }
 
     pub(super) fn call_id(&self) -> &str {

@@ -1378,7 +1378,7 @@ export interface HostModel {
 /** A call to boot for. */
 export interface ArrivingCall {
   /** Its tool. */
-  tool: "subagent" | "subagent_parallel" | "subagent_chain"
+  tool: "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn"
   /** Its id. */
   callId: string
 }

@@ -8,7 +8,7 @@ use tokio::sync::watch;
 
 use super::call::watched;
 use super::call_order::CallOrder;
-use super::early::{Handover, Successor, claim_all, take_spare};
+use super::early::{Handover, NextChild, Successor, claim_all, take_spare, take_with_slot};
 use super::provider_gate::{Gate, MaxWait, permit, request};
 use super::queue::{Group, Permit, Queue, QuotaWait, Request, Ticket, WaitStatus};
 use super::writers::{lock_tree, writes};
@@ -25,11 +25,25 @@ const NOTICE_DELAY: Duration = Duration::from_millis(50);
 
 /// The admission of the runs of a call.
 pub(super) struct Admission<'a> {
-    /// The host's id of the call; finds the children that were booted for it.
-    pub host_id: Option<&'a str>,
+    /// The children that were booted for the call while it arrived.
+    pub early: EarlyChildren<'a>,
     /// The call that the runs belong to, and how many of them may run at once.
     pub group: Option<(Group, usize)>,
     pub order: &'a CallOrder,
+}
+
+/// The children that were booted for a call while it arrived.
+pub(super) enum EarlyChildren<'a> {
+    /// All that are found by the host's id of the call.
+    OfCall(&'a str),
+    /// The one that was claimed for the call's only run, if there was one.
+    Claimed(Option<Handover>),
+}
+
+impl<'a> EarlyChildren<'a> {
+    pub(super) fn of(host_id: Option<&'a str>) -> Self {
+        host_id.map_or(Self::Claimed(None), Self::OfCall)
+    }
 }
 
 /// A run on its way to its permit.
@@ -46,9 +60,9 @@ impl Admission<'_> {
     /// could evict those. Then come slots in the queue, in the order of the runs and after earlier calls.
     pub(super) async fn enter(self, runs: &[AdmittedRun], cancel: &Cancel) -> Vec<Queued> {
         let enter = async {
-            let mut booted = match self.host_id {
-                Some(host_id) => claim_all(host_id, runs.len()).await,
-                None => Vec::new(),
+            let mut booted = match self.early {
+                EarlyChildren::OfCall(host_id) => claim_all(host_id, runs.len()).await,
+                EarlyChildren::Claimed(child) => vec![child],
             };
             booted.resize_with(runs.len(), || None);
             let mut requests = Vec::with_capacity(runs.len());
@@ -145,8 +159,11 @@ impl Queued {
         let admitted = match self {
             Self::Booted(booted, permit) => Ok((Some(booted), permit)),
             Self::Waiting(ticket) => {
-                match Box::pin(admitted(ticket, progress, max_wait, &control.cancel)).await {
-                    Ok(permit) => Ok((Box::pin(spare_for(&ready, &control.cancel)).await, permit)),
+                // Lives until the run has taken its child.
+                let mut next = None;
+                match Box::pin(admitted(ticket, &ready, &mut next, progress, max_wait, &control.cancel)).await
+                {
+                    Ok(permit) => Ok((Box::pin(booted_for(&ready, &control.cancel)).await, permit)),
                     Err(NotAdmitted::Cancelled(reason)) => Err(reason),
                     Err(NotAdmitted::NoQuota(error)) => {
                         let why = error.to_string();
@@ -186,19 +203,20 @@ impl Queued {
     }
 }
 
-/// Takes a spare child for a run that has its permit. The child's slot is given back, because the run has its own.
-async fn spare_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> {
+/// Takes a child that was booted ahead for a run that has its permit. The child's slot is given back, because the run has
+/// its own.
+async fn booted_for(ready: &AdmittedRun, cancel: &Cancel) -> Option<Box<Booted>> {
     ready.spare_request()?;
-    let find_spare = async {
+    let find = async {
         // The run writes to its tree already.
         let request = Request { writes: None, ..request(ready, None).await };
-        take_spare(ready, &request).await
+        take_with_slot(ready, &request).await
     };
     select! {
         biased;
         // The run notices the abort.
         _ = cancel.cancelled() => None,
-        spare = find_spare => spare.map(|spare| Box::new(spare.accept().0)),
+        found = find => found.map(|found| Box::new(found.accept().0)),
     }
 }
 
@@ -208,16 +226,29 @@ enum NotAdmitted {
     NoQuota(QuotaWaitTooLong),
 }
 
-/// Waits for the permit, and shows the run's position in the queue.
+/// Waits for the permit, and shows the run's position in the queue. Boots the child of the first runs in the queue.
 #[tracing::instrument(target = "queue", name = "slot", skip_all)]
 async fn admitted(
     ticket: Ticket,
+    ready: &AdmittedRun,
+    next: &mut Option<NextChild>,
     progress: &ProgressSender,
     max_wait: MaxWait,
     cancel: &Cancel,
 ) -> Result<Permit, NotAdmitted> {
     let since = Instant::now();
-    let show = |seen: WaitStatus| drop(progress.send_replace(waiting(seen, since)));
+    let ahead_limit = ready.resolved.concurrency().ahead;
+    let show = |seen: WaitStatus| {
+        let waits_only_for_a_slot =
+            seen.blocked_by.is_none() && seen.rate_limited_until.is_none() && seen.quota.is_none();
+        if next.is_none()
+            && waits_only_for_a_slot
+            && seen.position.is_some_and(|position| position <= ahead_limit)
+        {
+            *next = NextChild::boot(ready);
+        }
+        drop(progress.send_replace(waiting(seen, since)));
+    };
     select! {
         biased;
         reason = cancel.cancelled() => Err(NotAdmitted::Cancelled(reason)),

@@ -1,19 +1,24 @@
 //! Several tasks one after the other, each with the answer of the one before.
 
 use std::sync::Arc;
+use std::thread::available_parallelism;
 
 use tokio::select;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::admission::Admission;
+use super::admission::{Admission, EarlyChildren};
 use super::background::{ForegroundRun, ResultOwner};
 use super::background_move::MoveError;
 use super::call::{Call, TasksSpec};
 use super::call_progress::CallProgress;
+use super::early::NextChild;
 use super::prepare_all::{CallKind, prepare_all, refused};
 use super::summary::{append_parts, chain_in_background, end_of_chain, is_success, one_after_the_other};
-use crate::run::{AdmittedRun, CallSettings, Mode, Refusal, RunOutcome, RunRecord, TaskState, ToolResult};
+use crate::run::{
+    AdmittedRun, CallSettings, Memory, Mode, Progress, Refusal, RunOutcome, RunRecord, RunState, TaskState,
+    ToolResult, blocking,
+};
 use sanitizer::template::{Value, fill, first_placeholder};
 use sanitizer::{TruncateLimits, fenced};
 
@@ -151,7 +156,10 @@ impl Chain {
         let count = steps.len();
         let mut results: Vec<ToolResult> = Vec::with_capacity(count);
         let mut moved: Option<Arc<ForegroundRun>> = None;
-        for (index, mut step) in steps.into_iter().enumerate() {
+        // Lives until its step has taken it.
+        let mut booted: Option<NextChild> = None;
+        let mut steps = steps.into_iter().enumerate().peekable();
+        while let Some((index, mut step)) = steps.next() {
             let result = match stopped(&results) {
                 Some(Stop::Aborted(number)) => match self.call.control.cancel.reason() {
                     Some(reason) if moved.is_none() => step.aborted(&reason),
@@ -165,12 +173,16 @@ impl Chain {
                     };
                     step.set_task(task);
                     let label = format!("chain, step {} of {count}", index + 1);
-                    self.step(index, step, label, &results, &mut moved).await
+                    let mut next = NextStep::new(steps.peek().map(|(_, next)| next)).await;
+                    let result = self.step(index, step, label, &results, &mut moved, &mut next).await;
+                    booted = next.child;
+                    result
                 }
             };
             self.progress.finish(index, &result);
             results.push(result);
         }
+        drop(booted);
         if let Some(run) = moved {
             run.deliver(&end_of_chain(&self.call.id.get(), &results, self.limits)).await;
         }
@@ -184,12 +196,16 @@ impl Chain {
         label: String,
         done: &[ToolResult],
         moved: &mut Option<Arc<ForegroundRun>>,
+        next: &mut NextStep<'_>,
     ) -> ToolResult {
         let Call { host_id, order, control, callbacks, .. } = &*self.call;
         // Only the first step's child can have been booted: the tasks of the others depend on the step before.
         let host_id = host_id.as_deref().filter(|_| index == 0);
-        let admission = Admission { host_id, group: None, order };
-        let mut show = |now| self.progress.update(index, now);
+        let admission = Admission { early: EarlyChildren::of(host_id), group: None, order };
+        let mut show = |now: Progress| {
+            next.follow(&now);
+            self.progress.update(index, now);
+        };
         let listed = match &moved {
             Some(run) => {
                 run.continue_with(&step, label.clone()).await;
@@ -214,6 +230,35 @@ impl Chain {
             *moved = Some(run);
         }
         result
+    }
+}
+
+/// The step after the one under way, and its child.
+struct NextStep<'a> {
+    /// `None` for the last step, and once its child boots.
+    step: Option<&'a AdmittedRun>,
+    /// True if the child may wait as long as the step under way works.
+    boots_at_once: bool,
+    child: Option<NextChild>,
+}
+
+impl<'a> NextStep<'a> {
+    async fn new(step: Option<&'a AdmittedRun>) -> Self {
+        // With one processor, a second boot would delay the step under way.
+        let has_processors = || available_parallelism().is_ok_and(|count| count.get() > 1);
+        let boots_at_once =
+            step.is_some() && blocking(move || has_processors() && Memory::measure().is_plentiful()).await;
+        Self { step, boots_at_once, child: None }
+    }
+
+    /// Boots the child once the step under way has its slot, or, if memory is not plentiful, once it writes text: that is
+    /// near its end.
+    fn follow(&mut self, now: &Progress) {
+        let has_slot = matches!(now.state, RunState::Starting | RunState::Running);
+        let is_due = has_slot && (self.boots_at_once || !now.text.is_empty());
+        if let Some(step) = self.step.take_if(|_| is_due) {
+            self.child = NextChild::boot(step);
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::task::JoinSet;
 
-use super::admission::Admission;
+use super::admission::{Admission, EarlyChildren};
 use super::background::{ForegroundRun, run_listed};
 use super::background_move::{BackgroundMoveAnswer, MoveError};
 use super::call::{Call, TasksSpec};
@@ -44,7 +44,8 @@ pub async fn parallel(spec: TasksSpec, call: Call) -> ToolResult {
     let count = runs.len();
     let limits = config.output;
     let group = Some((group_of(call.host_id.as_deref()), config.parallel_concurrency));
-    let admission = Admission { host_id: call.host_id.as_deref(), group, order: &call.order };
+    let admission =
+        Admission { early: EarlyChildren::of(call.host_id.as_deref()), group, order: &call.order };
     let queued = admission.enter(&runs, &call.control.cancel).await;
     let mut listed = Vec::with_capacity(count);
     for ready in &runs {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::select;
 use tokio::task::JoinSet;
 
-use super::admission::Admission;
+use super::admission::{Admission, EarlyChildren};
 use super::background::{Claimed, ForegroundRun, KeyedRun, claim, run_keyed, run_listed};
 use super::background_move::MoveError;
 use super::call::Call;
@@ -48,7 +48,7 @@ pub async fn keyed(spec: RunSpec, key: Option<WorkflowRun>, call: Call) -> ToolR
             }
         },
     };
-    let admission = Admission { host_id: host_id.as_deref(), group: None, order };
+    let admission = Admission { early: EarlyChildren::of(host_id.as_deref()), group: None, order };
     let queued = admission.enter_one(&ready, &control.cancel).await;
     let (record, from_start, lead) =
         keyed.map_or((None, None, None), |(record, from_start, lead)| (record, from_start, Some(lead)));

@@ -13,6 +13,7 @@ use super::run_store::{SEND, STOP};
 use super::service::BackgroundService;
 use super::spawn::{SpawnRefusal, max_runs, too_many};
 use super::watch::watch_others;
+use crate::orchestrate::admission::EarlyChildren;
 use crate::orchestrate::queue::Queue;
 use crate::orchestrate::{BackgroundMove, CallOrder, MoveError};
 use crate::run::{
@@ -343,7 +344,14 @@ async fn continue_session(
     watch_others(service);
     let service = Arc::clone(service);
     spawn_task(async move {
-        Box::pin(drive(&service, registration, Ok(ready), &CallOrder::now(), &*callbacks)).await;
+        Box::pin(drive(
+            &service,
+            registration,
+            Ok(ready),
+            (EarlyChildren::Claimed(None), &CallOrder::now()),
+            &*callbacks,
+        ))
+        .await;
     });
     Ok(if is_adopted { ActionOutcome::Adopted } else { ActionOutcome::Resumed })
 }

@@ -12,7 +12,7 @@ use super::question::ConversationCallbacks;
 use super::registry::Registration;
 use super::service::BackgroundService;
 use crate::orchestrate::CallOrder;
-use crate::orchestrate::admission::Admission;
+use crate::orchestrate::admission::{Admission, EarlyChildren};
 use crate::run::{AdmittedRun, HostCallbacks, RunRecord, ToolResult};
 
 /// The maximum age of unstored usage while nothing else changes. After a crash, usage that was not stored is unknown.
@@ -25,7 +25,7 @@ pub(super) async fn drive(
     service: &Arc<BackgroundService>,
     registration: Registration,
     ready: Result<AdmittedRun, ToolResult>,
-    order: &CallOrder,
+    (early, order): (EarlyChildren<'_>, &CallOrder),
     callbacks: &dyn HostCallbacks,
 ) {
     let live = &registration.live;
@@ -34,7 +34,7 @@ pub(super) async fn drive(
         Err(result) => result,
         Ok(ready) => {
             let callbacks = ConversationCallbacks { service, live, host: callbacks };
-            execute(service, live, ready, order, &callbacks).await
+            execute(service, live, ready, (early, order), &callbacks).await
         }
     };
     finish(service, live, &result).await;
@@ -56,14 +56,14 @@ async fn execute(
     service: &Arc<BackgroundService>,
     live: &LiveRun,
     ready: AdmittedRun,
-    order: &CallOrder,
+    (early, order): (EarlyChildren<'_>, &CallOrder),
     callbacks: &dyn HostCallbacks,
 ) -> ToolResult {
     let mut show = |progress| {
         live.update(&progress);
         service.registry.notify();
     };
-    let admission = Admission { host_id: None, group: None, order };
+    let admission = Admission { early, group: None, order };
     let work = Box::pin(admission.run(ready, callbacks, &live.control, &mut show));
     accompany(service, live, work).await
 }

@@ -19,7 +19,7 @@ use super::spawn::{SpawnRefusal, max_runs, refusal, too_many};
 use super::watch::watch_others;
 use super::workflow::note_ended;
 use crate::orchestrate::CallOrder;
-use crate::orchestrate::admission::{Admission, Queued};
+use crate::orchestrate::admission::{Admission, EarlyChildren, Queued};
 use crate::orchestrate::background_move::MoveError;
 use crate::orchestrate::call::Call;
 use crate::run::{
@@ -81,7 +81,7 @@ pub(crate) async fn run_keyed(
         ready.note(STARTED_AGAIN.to_owned());
         run.live().change(|record| (record.transcript, record.directory) = (None, None));
         let order = CallOrder::now();
-        let admission = Admission { host_id: None, group: None, order: &order };
+        let admission = Admission { early: EarlyChildren::Claimed(None), group: None, order: &order };
         let queued = admission.enter_one(&ready, &control.cancel).await;
         result = run.work(queued, ready, callbacks, show).await;
     }

@@ -5,16 +5,17 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 use tokio::select;
 use tokio::sync::{oneshot, watch};
 
+use super::ahead::take_spare;
 use super::arriving::Arriving;
 use super::calls::Early;
 use super::handover::{Claim, Handover, discard};
-use super::spares::take_spare;
 use super::streaming_args::{NamedChild, StreamingArgs};
 use crate::orchestrate::call_order::{Sequence, SequenceGuard};
 use crate::orchestrate::provider_gate::request;
@@ -23,7 +24,8 @@ use crate::run::{
     Booted, BoxFuture, HostCallbacks, HostContext, HostModel, RunId, RunOverrides, RunSpec, SharedRunId,
     prepare, remembered_model,
 };
-use agents::config::EarlyBoot;
+use agents::Tool;
+use agents::config::{EarlyBoot, OnExit};
 use supervisor::{Cancel, CancelReason};
 
 /// Stands in for the task in the spec. The child never gets it.
@@ -32,7 +34,7 @@ const NO_TASK: &str = "not known yet";
 /// A call that is arriving. Its end, or dropping it, ends the children that no run has claimed.
 pub struct EarlyCall {
     arriving: Arc<Arriving>,
-    is_chain: bool,
+    tool: Tool,
     cwd: PathBuf,
     context: Arc<HostContext>,
     arguments: Mutex<StreamingArgs>,
@@ -46,14 +48,14 @@ pub struct EarlyCall {
 impl EarlyCall {
     /// A call of which nothing has arrived yet. Children are started on `runtime`.
     #[must_use]
-    pub fn new(host_id: String, is_chain: bool, cwd: PathBuf, context: HostContext, runtime: Handle) -> Self {
+    pub fn new(host_id: String, tool: Tool, cwd: PathBuf, context: HostContext, runtime: Handle) -> Self {
         let context = Arc::new(context);
         let arguments = Mutex::default();
         let end_signal = watch::Sender::new(false);
         let arriving = Arriving::register(host_id);
         let order = Sequence::default();
         let children = watch::Sender::new(());
-        Self { arriving, is_chain, cwd, context, arguments, order, end_signal, children, runtime }
+        Self { arriving, tool, cwd, context, arguments, order, end_signal, children, runtime }
     }
 
     /// Takes the next piece of the call's arguments, as raw JSON, and starts to boot the children that are certain now.
@@ -62,7 +64,7 @@ impl EarlyCall {
         let named = self.arguments.lock().push(piece);
         for child in named {
             // Later steps of a chain wait for the first one.
-            let is_later_step = self.is_chain && child.index > 0;
+            let is_later_step = self.tool == Tool::Chain && child.index > 0;
             if !is_later_step && !*self.end_signal.borrow() {
                 self.boot(child);
             }
@@ -93,7 +95,8 @@ impl EarlyCall {
         let context = Arc::clone(&self.context);
         // The call checks the model. If it skips an unknown one, it does not take this child.
         let model = model.map(|model| model.trim().to_owned()).filter(|model| !model.is_empty());
-        let overrides = RunOverrides { model, ..RunOverrides::default() };
+        let announces = self.tool == Tool::SessionsSpawn;
+        let overrides = RunOverrides { model, announces, ..RunOverrides::default() };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         let arriving = Arc::clone(&self.arriving);
         let end_signal = self.end_signal.subscribe();
@@ -186,13 +189,18 @@ async fn boot(
     mut order: SequenceGuard,
     cancel: &Cancel,
 ) -> Option<(Booted, EarlyPermit)> {
-    let host = NoUser(Arc::clone(&spec.context));
+    let host = NoUser { context: Arc::clone(&spec.context), has_no_answer: AtomicBool::new(false) };
     let ready = prepare(spec, SharedRunId::new(RunId::random()), &host, cancel).await.ok()?;
-    if ready.awaits_host() {
+    // The answer may have arrived since.
+    if host.has_no_answer.into_inner() || ready.awaits_host() {
         // The host may have no login for the alias. The run would then start a second child with another model.
         return None;
     }
-    if ready.resolved.early_boot() == EarlyBoot::Off || !ready.may_boot_early().await {
+    // A background run that outlives this process gets its child in another one.
+    let is_detached =
+        ready.spec.overrides.announces && ready.resolved.base_config().background.on_exit == OnExit::Keep;
+    let is_off = ready.resolved.early_boot() == EarlyBoot::Off || is_detached;
+    if is_off || !ready.may_boot_early().await {
         tracing::debug!(target: "early", run = %ready.id().get(), "no child is booted early");
         return None;
     }
@@ -213,12 +221,20 @@ async fn boot(
 }
 
 /// The user cannot be asked about a call that has not arrived yet, so a child that needs a question is not booted.
-struct NoUser(Arc<HostContext>);
+struct NoUser {
+    context: Arc<HostContext>,
+    /// True if a model is unknown, because the host was not asked about it yet.
+    has_no_answer: AtomicBool,
+}
 
 impl HostCallbacks for NoUser {
     /// The host is only asked for the call. Its last answer is almost always the next one, too.
     fn model<'a>(&'a self, asked: &'a str) -> BoxFuture<'a, Option<HostModel>> {
-        Box::pin(async move { remembered_model(&self.0.agent_dir, asked).flatten() })
+        Box::pin(async move {
+            let answer = remembered_model(&self.context.agent_dir, asked);
+            self.has_no_answer.fetch_or(answer.is_none(), Ordering::Relaxed);
+            answer.flatten()
+        })
     }
 
     fn is_interactive(&self) -> bool {

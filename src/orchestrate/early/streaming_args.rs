@@ -94,7 +94,8 @@ impl Sink for Children {
     fn key(&mut self, key: &str) -> Verdict {
         let level = self.levels.last();
         self.field = match key {
-            "agent" => Some(Field::Agent),
+            // `agentId` is the name in `sessions_spawn`.
+            "agent" | "agentId" => Some(Field::Agent),
             "cwd" => Some(Field::Cwd),
             "model" => Some(Field::Model),
             "tasks" | "steps" if level == Some(&Level::Call) => Some(Field::List),

@@ -17,7 +17,7 @@ use tokio::time::sleep_until;
 
 use super::claims::{Claims, TicketUpdate};
 use super::request::{Group, Request, WaitStatus};
-use super::state::State;
+use super::state::{State, WaitsFor};
 use sanitizer::chain;
 
 /// Bounds how many children exist at once, and lets them start in the order of arrival. Clones share one queue.
@@ -66,18 +66,26 @@ impl Queue {
     /// later.
     #[must_use]
     pub fn early(&self, request: &Request) -> Option<EarlyPermit> {
-        self.early_or_spare(request, false)
+        self.early_for(request, WaitsFor::ArrivingCall)
     }
 
     /// A permit for a child that waits for any call: as [`Self::early`], without a limit of its own. It counts towards
     /// no call before it is [adopted](EarlyPermit::adopt), and is evicted before the others if a run needs a slot.
     #[must_use]
     pub fn spare(&self, request: &Request) -> Option<EarlyPermit> {
-        self.early_or_spare(&Request { group: None, ..request.clone() }, true)
+        self.early_for(&Request { group: None, ..request.clone() }, WaitsFor::AnyCall)
     }
 
-    fn early_or_spare(&self, request: &Request, is_spare: bool) -> Option<EarlyPermit> {
-        let (id, evicted) = self.0.change(|state| state.early(request, is_spare))?;
+    /// A permit for the child of a run that cannot start yet. The run takes the child when it has a permit of its own, so this
+    /// one counts towards no limit of this process. At most `ahead_limit` such children exist above `max_concurrent`. Never blocks,
+    /// as [`Self::early`].
+    #[must_use]
+    pub fn ahead(&self, request: &Request) -> Option<EarlyPermit> {
+        self.early_for(&Request { group: None, writes: None, ..request.clone() }, WaitsFor::NextRun)
+    }
+
+    fn early_for(&self, request: &Request, waits_for: WaitsFor) -> Option<EarlyPermit> {
+        let (id, evicted) = self.0.change(|state| state.early(request, waits_for))?;
         Some(EarlyPermit { permit: Permit { queue: Arc::clone(&self.0), id }, evicted })
     }
 

@@ -19,6 +19,8 @@ pub struct Request {
     pub lane: Option<String>,
     /// The maximum number of early children. 0 means none.
     pub early_limit: usize,
+    /// The maximum number of children above `max_concurrent` that wait for a slot of their run. 0 means none.
+    pub ahead_limit: usize,
     /// The cap on all processes of this user; `None` when there is no store.
     pub per_user: Option<UserCap>,
     /// The call that it belongs to, and how many of that call may run at once; 0 counts as 1.

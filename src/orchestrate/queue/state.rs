@@ -52,8 +52,19 @@ struct Slot {
 struct Early {
     /// True if it was asked to end.
     evicted: watch::Sender<bool>,
-    /// True if its child waits for any call instead of an arriving one.
-    is_spare: bool,
+    waits_for: WaitsFor,
+}
+
+/// The run that an early child waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum WaitsFor {
+    /// The run of any later call.
+    AnyCall,
+    /// The run of a call that is still arriving.
+    ArrivingCall,
+    /// A run that cannot start yet. It takes the child when it has a slot of its own, so the child counts towards no limit of this
+    /// process.
+    NextRun,
 }
 
 impl State {
@@ -114,17 +125,27 @@ impl State {
     pub(super) fn early(
         &mut self,
         request: &Request,
-        is_spare: bool,
+        waits_for: WaitsFor,
     ) -> Option<(u64, watch::Receiver<bool>)> {
-        let alike = self.early_slots().filter(|(_, early)| early.is_spare == is_spare).count();
-        let has_room = !self.waiting.values().any(|run| run.request.lane == request.lane)
-            && self.count_in(request.lane.as_ref()) < request.max_concurrent()
-            && (is_spare || alike < request.early_limit)
-            && self.is_eligible(request, None);
-        has_room.then(|| {
+        let lane = request.lane.as_ref();
+        let alike = self.early_slots().filter(|(_, early)| early.waits_for == waits_for).count();
+        let has_room = match waits_for {
+            WaitsFor::NextRun => {
+                let children = self.count_in(lane) + alike;
+                request.ahead_limit > 0
+                    && children < request.max_concurrent().saturating_add(request.ahead_limit)
+                    && request.per_user.as_ref().is_none_or(|user| children < user.cap)
+            }
+            WaitsFor::AnyCall | WaitsFor::ArrivingCall => {
+                !self.waiting.values().any(|run| run.request.lane.as_ref() == lane)
+                    && self.count_in(lane) < request.max_concurrent()
+                    && (waits_for == WaitsFor::AnyCall || alike < request.early_limit)
+            }
+        };
+        (has_room && self.is_eligible(request, None)).then(|| {
             let id = self.next_id();
             let (evicted, seen) = watch::channel(false);
-            self.take_slot(id, request, Some(Early { evicted, is_spare }));
+            self.take_slot(id, request, Some(Early { evicted, waits_for }));
             (id, seen)
         })
     }
@@ -142,7 +163,7 @@ impl State {
         let Some(early) = slot.early.as_mut().filter(|early| is_eligible && !*early.evicted.borrow()) else {
             return false;
         };
-        early.is_spare = false;
+        early.waits_for = WaitsFor::ArrivingCall;
         slot.group.clone_from(&request.group);
         true
     }
@@ -195,7 +216,7 @@ impl State {
                 for (_, early) in self.early_slots().filter(|(id, _)| claims.is(*id, TicketState::Refused)) {
                     early.evicted.send_replace(true);
                 }
-                self.evict(wanted, |id| claims.has_ticket(id));
+                self.evict(wanted, |id, _| claims.has_ticket(id));
             }
             Err(error) => {
                 let notice = claims.fail(update, &error);
@@ -255,7 +276,7 @@ impl State {
             });
         }
         self.waiting = waiting;
-        self.evict(self.wanted_early_slots(), |_| true);
+        self.evict(self.wanted_early_slots(), |_, early| early.is_counted());
     }
 
     /// Forgets the pauses that have ended.
@@ -265,7 +286,7 @@ impl State {
 
     /// Returns the number of taken slots in a lane.
     fn count_in(&self, lane: Option<&String>) -> usize {
-        self.slots.values().filter(|slot| !slot.is_parked && slot.lane.as_ref() == lane).count()
+        self.slots.values().filter(|slot| slot.is_counted() && slot.lane.as_ref() == lane).count()
     }
 
     /// Returns true if the child could start if the process had room. `id` is the run's id, or `None` for a child that
@@ -352,15 +373,15 @@ impl State {
         self.slots.iter().filter_map(|(id, slot)| Some((*id, slot.early.as_ref()?)))
     }
 
-    /// Asks early permits to end, until `wanted` of those selected by `counts` are about to end. Spare ones come first,
-    /// because no call may ever come for them, then the newest ones, which have cost least.
-    fn evict(&self, wanted: usize, counts: impl Fn(u64) -> bool) {
-        let early = self.early_slots().rev().filter(|(id, _)| counts(*id)).map(|(_, early)| early);
+    /// Asks early permits to end, until `wanted` of those selected by `counts` are about to end. Those that wait for
+    /// any call come first, because no call may ever come, then the newest ones, which have cost least.
+    fn evict(&self, wanted: usize, counts: impl Fn(u64, &Early) -> bool) {
+        let early = self.early_slots().rev().filter(|(id, early)| counts(*id, early)).map(|(_, early)| early);
         let (leaving, mut staying): (Vec<_>, Vec<_>) = early.partition(|early| *early.evicted.borrow());
-        staying.sort_by_key(|early| !early.is_spare);
+        staying.sort_by_key(|early| early.waits_for);
         for early in staying.into_iter().take(wanted.saturating_sub(leaving.len())) {
             tracing::debug!(
-                target: "early", is_spare = early.is_spare,
+                target: "early", waits_for = ?early.waits_for,
                 "a run needs the slot of an early child"
             );
             early.evicted.send_replace(true);
@@ -369,7 +390,7 @@ impl State {
 
     /// Returns the number of waiting runs that could start without early permits, at most the number of early permits.
     fn wanted_early_slots(&self) -> usize {
-        let early = self.early_slots().count();
+        let early = self.early_slots().filter(|(_, early)| early.is_counted()).count();
         // Only children on this machine are booted early.
         let others = self.count_in(None).saturating_sub(early);
         let mut wanted: Vec<&Request> = Vec::new();
@@ -394,6 +415,19 @@ impl State {
     fn next_id(&mut self) -> u64 {
         self.last_id += 1;
         self.last_id
+    }
+}
+
+impl Slot {
+    /// Returns true if it counts towards the limit of its lane.
+    fn is_counted(&self) -> bool {
+        !self.is_parked && self.early.as_ref().is_none_or(Early::is_counted)
+    }
+}
+
+impl Early {
+    fn is_counted(&self) -> bool {
+        self.waits_for != WaitsFor::NextRun
     }
 }
 

@@ -123,10 +123,12 @@ impl ResolvedRun {
         self.config.early_boot
     }
 
-    /// Returns the limits of concurrent children: of this process, of one call, and of all processes of the user.
+    /// Returns the limits of concurrent children: of this process, above it while they wait for a slot, of one call, and of all
+    /// processes of the user.
     pub(crate) fn concurrency(&self) -> Concurrency {
         Concurrency {
             process: self.config.max_concurrent,
+            ahead: self.config.boot_ahead,
             call: self.config.parallel_concurrency,
             user: self.config.max_concurrent_per_user,
         }
@@ -144,6 +146,7 @@ impl ResolvedRun {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Concurrency {
     pub process: usize,
+    pub ahead: usize,
     pub call: usize,
     pub user: usize,
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::task::JoinSet;
+use tokio::time::sleep;
 
 use super::active_run::ActiveRun;
 use super::control::{Control, QuotaWaitTooLong, Watchers};
@@ -39,6 +40,9 @@ use worktree::root_of;
 
 /// The prompt of a child whose session continues after its provider's quota was used up.
 const AFTER_QUOTA: &str = "The provider's usage limit interrupted you and has been lifted. Continue with your task where you left off, and finish it.";
+/// The time before the end of a retry pause at which the next attempt's child boots. Even a busy machine needs less.
+const BOOT_TIME: Duration = Duration::from_secs(5);
+
 /// The reason why a wait for a provider's quota ended without the quota.
 enum QuotaError {
     Cancelled(CancelReason),
@@ -133,7 +137,7 @@ impl ActiveRun<'_> {
         let limited_by = self.admitted.resolved.limited_by;
         let rest = timeout.saturating_sub(self.started.elapsed());
         self.time_limit.spawn(async move {
-            tokio::time::sleep(rest).await;
+            sleep(rest).await;
             tracing::warn!(
                 target: "run", limit = ?timeout, setting = limited_by,
                 "the time of the run is up"
@@ -208,8 +212,11 @@ impl ActiveRun<'_> {
                 let retrying =
                     Progress { retry: Some(retry), ..self.progress(RunState::Retrying, attempt + 1, all) };
                 self.watchers.progress.send_replace(retrying);
-                match unless_cancelled(&self.cancel, tokio::time::sleep(pause)).await {
-                    Ok(()) => {
+                let (rest, waited) = Box::pin(self.pause_and_boot(pause, attempt + 1, files)).await;
+                files = rest;
+                match waited {
+                    Ok(next) => {
+                        booted = next;
                         self.admitted.builder.earlier.add(&usage, files.session());
                         files.remove().await;
                         self.enforcer.next_attempt();
@@ -256,6 +263,39 @@ impl ActiveRun<'_> {
             let (result, files) = blocking(move || (builder.finish(report, &files), files)).await;
             files.remove().await;
             return result;
+        }
+    }
+
+    /// Waits for the pause before an attempt. Boots its child near the end of the pause, if that child can wait for its
+    /// task. `files` are those of the attempt before. Returns the reason if the run is cancelled in the meantime.
+    async fn pause_and_boot(
+        &self,
+        pause: Duration,
+        attempt: u32,
+        files: RunFiles,
+    ) -> (RunFiles, Result<Option<Booted>, CancelReason>) {
+        let AdmittedRun { resolved, .. } = &self.admitted;
+        let boots = resolved.concurrency().ahead > 0
+            && resolved.protocol.waits_for_task()
+            && resolved.launcher.remote_name().is_none();
+        let boot = async {
+            let until_boot = sleep(pause.saturating_sub(BOOT_TIME));
+            if !boots || unless_cancelled(&self.cancel, until_boot).await.is_err() {
+                return (files, None);
+            }
+            let files = files.make_room().await;
+            // If this fails, the attempt tries again and reports the error.
+            (files, self.admitted.launch(attempt, &self.stop).await.ok())
+        };
+        let (waited, (files, booted)) = tokio::join!(unless_cancelled(&self.cancel, sleep(pause)), boot);
+        match waited {
+            Ok(()) => (files, Ok(booted)),
+            Err(reason) => {
+                if let Some(unneeded) = booted {
+                    unneeded.discard().await;
+                }
+                (files, Err(reason))
+            }
         }
     }
 

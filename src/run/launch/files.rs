@@ -12,7 +12,7 @@ use super::leftovers::{self, Note};
 use super::private_dirs::PrivateDirs;
 use super::private_files::{PrivateDirsSpec, write_private};
 use super::resume::{SessionLock, lock_directory, lock_session};
-use crate::run::blocking::off_thread;
+use crate::run::blocking::{blocking, off_thread};
 use crate::run::spec::{Resumption, RunId};
 use files::{FileError, layout, private};
 use supervisor::CleanUp;
@@ -59,6 +59,8 @@ pub(crate) struct RunFiles {
     lock: Option<SessionLock>,
     /// A handle on the child's warden, which removes all of this if this process ends first.
     pub clean_up: Option<CleanUp>,
+    /// True if the files were removed before the drop. A later attempt may have created files with the same names.
+    is_removed: bool,
 }
 
 /// The files to create in a run's directory.
@@ -123,6 +125,7 @@ impl RunFiles {
             note,
             lock: Some(lock),
             clean_up: None,
+            is_removed: false,
         };
         match files.write_all(wanted) {
             Ok(()) => Ok(files),
@@ -209,6 +212,35 @@ impl RunFiles {
         }
     }
 
+    /// Removes the same files as [`Self::remove`], so that the next attempt can create its own. Keeps the paths and the
+    /// directory for a result that is written later.
+    pub(crate) async fn make_room(mut self) -> Self {
+        let warden_exit = self.clean_up.as_ref().map(CleanUp::warden_exited);
+        let files = blocking(move || {
+            self.remove_once();
+            self
+        })
+        .await;
+        if let Some(warden_exit) = warden_exit {
+            warden_exit.await;
+        }
+        files
+    }
+
+    fn remove_once(&mut self) {
+        if std::mem::replace(&mut self.is_removed, true) {
+            return;
+        }
+        if self.clear() {
+            if let Some(note) = self.note.take() {
+                note.remove();
+            }
+        } else if !self.clean_up.take().is_some_and(CleanUp::delegate) {
+            leftovers::sweep_again();
+        }
+        drop(self.lock.take());
+    }
+
     /// Removes all files except the ones to keep. Returns true if nothing else remains.
     fn clear(&mut self) -> bool {
         let session = self.session.as_ref().filter(|_| !self.is_used);
@@ -253,6 +285,10 @@ impl RunFiles {
 }
 
 fn save(path: PathBuf, text: &str) -> Result<PathBuf, FileError> {
+    if let Some(directory) = path.parent() {
+        // It is gone if a child of the next attempt was discarded.
+        private::create_dir_all(directory).map_err(FileError::at(directory))?;
+    }
     match write_private(&path, text.as_bytes()) {
         Ok(()) => Ok(path),
         Err(error) => {
@@ -265,14 +301,7 @@ fn save(path: PathBuf, text: &str) -> Result<PathBuf, FileError> {
 
 impl Drop for RunFiles {
     fn drop(&mut self) {
-        if self.clear() {
-            if let Some(note) = self.note.take() {
-                note.remove();
-            }
-        } else if !self.clean_up.take().is_some_and(CleanUp::delegate) {
-            leftovers::sweep_again();
-        }
-        drop(self.lock.take());
+        self.remove_once();
         // Fails on purpose if the directory still contains files.
         let _ = fs::remove_dir(&self.directory);
     }

@@ -214,6 +214,7 @@ pub(super) const KEYS: &[Key] = {
         setting("maxParallelTasks", Integer { min: 1, max: 64 }, "8", Smaller),
         setting("maxChainSteps", Integer { min: 1, max: 64 }, "8", Smaller),
         setting("earlyBoot", Choice(EarlyBoot::TEXTS), r#""on""#, Never),
+        setting("bootAhead", Integer { min: 0, max: 16 }, "1", Smaller),
         setting("spare.count", Integer { min: 0, max: 16 }, "0", Smaller),
         setting("spare.idleMs", Integer { min: 1_000, max: 3_600_000 }, "60000", Smaller),
         setting("defaultAgent", Text, r#""explorer""#, Never),

@@ -108,6 +108,8 @@ pub struct Config {
     pub max_chain_steps: usize,
     /// The decision to boot a child while the arguments of its call still arrive.
     pub early_boot: EarlyBoot,
+    /// The maximum number of children above `maxConcurrent` that boot before their run can start; 0 is none.
+    pub boot_ahead: usize,
     /// Children that wait for the next call.
     pub spare: Spare,
     /// The agent of a background run that names none.

@@ -8,12 +8,14 @@ use super::plan::{SpawnPlan, plan};
 use super::refusal::{max_runs, too_many};
 use super::request::{Handoff, Receipt, SpawnRequest};
 use crate::orchestrate::CallOrder;
+use crate::orchestrate::admission::EarlyChildren;
 use crate::orchestrate::background::drive::drive;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
 use crate::orchestrate::background::registry::Registration;
 use crate::orchestrate::background::run_store::STOP;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
+use crate::orchestrate::early::claim_all;
 use crate::run::{
     AdmittedRun, ErrorCode, HostCallbacks, RunId, RunRecord, SharedRunId, ToolResult, blocking, look_up,
     prepare_with, spawn_task,
@@ -39,6 +41,7 @@ pub async fn spawn(
 ) -> Receipt {
     let hosted = service.registry.background_count();
     let ends_with = request.ends_with.clone().unwrap_or_default();
+    let host_id = request.host_id.clone();
     let order = Arc::clone(&request.order);
     let model = match request.model.as_deref().map(str::trim).filter(|model| !model.is_empty()) {
         Some(asked) => look_up(asked, &*callbacks).await,
@@ -49,7 +52,7 @@ pub async fn spawn(
         Err(refused) => return *refused,
     };
     let (sender, receipt) = oneshot::channel();
-    spawn_task(begin(Arc::clone(service), plan, ends_with, order, callbacks, sender));
+    spawn_task(begin(Arc::clone(service), plan, ends_with, (host_id, order), callbacks, sender));
     receipt.await.unwrap_or_else(|_| Receipt::Error("the run could not be started".to_owned()))
 }
 
@@ -58,7 +61,7 @@ async fn begin(
     service: Arc<BackgroundService>,
     SpawnPlan { spec, settings, config, record, warnings, handoff }: SpawnPlan,
     ends_with: Cancel,
-    order: Arc<CallOrder>,
+    (host_id, order): (Option<String>, Arc<CallOrder>),
     callbacks: Arc<dyn HostCallbacks>,
     receipt: oneshot::Sender<Receipt>,
 ) {
@@ -80,9 +83,14 @@ async fn begin(
         let note = if awaits_consent { ASKED } else { NOTE }.to_owned();
         Receipt::Accepted { run_id, session_key, note, warnings, awaits_consent }
     };
+    let mut early = None;
     let (registration, ready) = if let Some(prepared) = prepared {
         match accept(&service, &live, prepared, handoff).await {
             Ok((registration, ready)) => {
+                // The host ends the unclaimed children of a call as soon as it has the receipt.
+                if let Some(host_id) = host_id {
+                    early = claim_all(&host_id, 1).await.pop().flatten();
+                }
                 reply(accepted(false, ready.resolved.undo_note));
                 (registration, Ok(ready))
             }
@@ -104,7 +112,8 @@ async fn begin(
             None => return,
         }
     };
-    Box::pin(drive(&service, registration, ready, &order, &*callbacks)).await;
+    let early = EarlyChildren::Claimed(early);
+    Box::pin(drive(&service, registration, ready, (early, &order), &*callbacks)).await;
 }
 
 /// Accepts a run that was prepared without asking the user. Otherwise returns the answer: why it was refused, or that a

@@ -52,6 +52,9 @@ pub struct SpawnRequest {
     /// The position of the request in the order of all calls to the queue.
     #[serde(skip, default = "ordered_now")]
     pub order: Arc<CallOrder>,
+    /// The host's id of the call; finds the child that was booted for it.
+    #[serde(skip)]
+    pub host_id: Option<String>,
     /// Ends the run as the end of its host would.
     #[serde(skip)]
     pub ends_with: Option<Cancel>,
@@ -81,6 +84,7 @@ impl SpawnRequest {
             context,
             created_ms: Self::unique_now_ms(),
             order: ordered_now(),
+            host_id: None,
             ends_with: None,
             host_process: None,
             detached_key: None,

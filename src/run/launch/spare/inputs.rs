@@ -29,6 +29,7 @@ pub struct SpareRequest {
     agent: String,
     cwd: PathBuf,
     overrides: RunOverrides,
+    announces: bool,
 }
 
 impl SpareRequest {
@@ -40,28 +41,33 @@ impl SpareRequest {
 }
 
 impl AdmittedRun {
-    /// Returns the request with which this run could get a spare child. `None` if the run cannot use one: spare
-    /// children are off, the run continues another one, it runs on another machine, or no call waits for it.
+    /// Returns the request with which this run could get a child that was booted before. `None` if the run cannot use
+    /// one: it continues another one, or it runs on another machine.
     #[must_use]
     pub fn spare_request(&self) -> Option<SpareRequest> {
         let spec = &self.spec;
         let resolved = &self.resolved;
-        let may_have_one = resolved.spare().count > 0
-            && spec.overrides.resumes.is_none()
-            && !resolved.announces
-            && resolved.launcher.remote_name().is_none();
+        let may_have_one = spec.overrides.resumes.is_none() && resolved.launcher.remote_name().is_none();
         may_have_one.then(|| SpareRequest {
             agent_dir: spec.context.agent_dir.clone(),
             agent: resolved.agent.name.clone(),
             cwd: spec.cwd.clone(),
             // Time limits start with the task, so they do not depend on the child.
             overrides: RunOverrides { timeout: Timeout::default(), ..spec.overrides.clone() },
+            announces: resolved.announces,
         })
     }
 
-    /// Returns a run with the same plan and no task, for a spare child. `None` if this run cannot use one.
+    /// Returns true if a spare child may follow the run: they are on, and a call waits for the run.
     #[must_use]
-    pub fn successor(&self) -> Option<Self> {
+    pub fn may_leave_spare(&self) -> bool {
+        self.resolved.spare().count > 0 && !self.resolved.announces
+    }
+
+    /// Returns a run with the same plan and no task, for a child that boots before its run. `None` if this run cannot
+    /// use one.
+    #[must_use]
+    pub fn without_task(&self) -> Option<Self> {
         self.spare_request()?;
         let mut next = self.clone();
         next.builder.run_id = SharedRunId::new(RunId::random());

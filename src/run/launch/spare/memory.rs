@@ -1,4 +1,4 @@
-//! Measures the memory that is available for spare children.
+//! Measures the memory that is available for children that wait for a run.
 
 use std::fs;
 use std::path::Path;
@@ -7,6 +7,8 @@ use std::path::Path;
 const CHILD_BYTES: u64 = 128 << 20;
 /// The divisor for the available memory: a spare child is booted only if it needs at most 1/`SHARE` of it.
 const SHARE: u64 = 4;
+/// The same divisor for a child that may wait long: with more memory than this, it does not matter.
+const PLENTY: u64 = 16;
 /// The reserve, in children: with less memory available, no child waits. Smaller than [`SHARE`], so that a child that
 /// was just booted does not end itself.
 const RESERVE: u64 = 2;
@@ -44,6 +46,12 @@ impl Memory {
     #[must_use]
     pub fn has_room(self) -> bool {
         self.available.is_none_or(|available| available >= Self::REQUIRED)
+    }
+
+    /// Returns true if a child that waits for minutes takes no memory that others could miss.
+    #[must_use]
+    pub fn is_plentiful(self) -> bool {
+        self.available.is_some_and(|available| available >= CHILD_BYTES * PLENTY)
     }
 
     /// Returns true if there is too little memory for the waiting spare children.
@@ -84,16 +92,21 @@ mod tests {
 
     #[test]
     fn a_spare_child_waits_only_while_it_needs_a_small_part_of_the_available_memory() {
-        for (available, has_room, is_short) in [
-            (Some(0), false, true),
-            (Some(CHILD_BYTES * 2 - 1), false, true),
-            (Some(CHILD_BYTES * 2), false, false),
-            (Some(CHILD_BYTES * 4 - 1), false, false),
-            (Some(CHILD_BYTES * 4), true, false),
-            (None, true, false),
+        for (available, has_room, is_short, is_plentiful) in [
+            (Some(0), false, true, false),
+            (Some(CHILD_BYTES * 2 - 1), false, true, false),
+            (Some(CHILD_BYTES * 2), false, false, false),
+            (Some(CHILD_BYTES * 4 - 1), false, false, false),
+            (Some(CHILD_BYTES * 4), true, false, false),
+            (Some(CHILD_BYTES * 16), true, false, true),
+            (None, true, false, false),
         ] {
             let memory = Memory { available };
-            assert_eq!((memory.has_room(), memory.is_short()), (has_room, is_short), "{available:?}");
+            assert_eq!(
+                (memory.has_room(), memory.is_short(), memory.is_plentiful()),
+                (has_room, is_short, is_plentiful),
+                "{available:?}"
+            );
         }
     }
 

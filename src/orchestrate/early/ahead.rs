@@ -1,9 +1,13 @@
-//! Children that wait for a call that may come: the successors of runs that have ended.
+//! Children that boot ahead of their run, with its launch plan and without a task.
 //!
-//! A successful run leaves a spare child with the same launch plan, booted and without a task. The next call with that
-//! plan takes it. It is never used twice. It is ended without a trace if it is out of date, if no call comes in time,
-//! if a run needs its slot, or if memory is short.
+//! - A *next child* waits for a run that cannot start yet: the next step of a chain, or the first run in the queue. It
+//!   counts towards no limit of this process, because the run takes it when it has a slot of its own.
+//! - A *spare child* waits for any later call. A successful run leaves one behind if `spare.count` allows it.
+//!
+//! A run takes a child only if it would start exactly this child now. No child is used twice. A child is ended without a
+//! trace if it is out of date, if its run does not come, if a run needs its slot, or if memory is short.
 
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,11 +26,19 @@ use supervisor::{Cancel, CancelReason};
 const MEMORY_CHECK: Duration = Duration::from_secs(5);
 
 /// The children that wait or are being started or ended, the oldest first.
-static SPARES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+static CHILDREN: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+/// The run that a child waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum WaitsFor {
+    NextRun,
+    AnyCall,
+}
 
 /// One child that no run has asked for.
 struct Entry {
     wanted: SpareRequest,
+    waits_for: WaitsFor,
     /// The channel for the request of a run. The first run takes it.
     claim: Option<oneshot::Sender<Claim>>,
     /// Ends it, and is closed once it has ended.
@@ -40,40 +52,74 @@ impl Entry {
     }
 }
 
-/// The child that may follow a run.
+/// The child of a run that cannot start yet. Dropping this ends the child, unless its run has taken it.
+pub(crate) struct NextChild(Arc<watch::Sender<bool>>);
+
+impl NextChild {
+    /// Boots the child of a run, if there is room and memory for it. `None` if the run cannot use one. Does not wait.
+    pub(crate) fn boot(ready: &AdmittedRun) -> Option<Self> {
+        let next = ready.without_task()?;
+        let (signals, delist) = enlist(&next, WaitsFor::NextRun)?;
+        let child = Self(Arc::clone(&delist.0));
+        spawn_task(boot_and_keep(next, WaitsFor::NextRun, signals, delist));
+        Some(child)
+    }
+}
+
+impl Drop for NextChild {
+    fn drop(&mut self) {
+        self.0.send_replace(true);
+    }
+}
+
+/// The spare child that may follow a run.
 pub(crate) struct Successor(Box<AdmittedRun>);
 
 impl Successor {
     /// The successor of a run that is about to start, if it may have one.
     pub(crate) fn of(ready: &AdmittedRun) -> Option<Self> {
-        ready.successor().map(|run| Self(Box::new(run)))
+        let run = ready.may_leave_spare().then(|| ready.without_task())??;
+        Some(Self(Box::new(run)))
     }
 
     /// Boots it now that the run has ended. Does not boot it after an error, because the next run may fail, too. Does
     /// not wait.
     pub(crate) fn follow(self, result: &ToolResult) {
         // The entry is made at once, so that `end_spares` ends this child, too.
-        if let (false, Some((signals, delist))) = (result.is_error, enlist(&self.0)) {
-            spawn_task(boot_and_keep(*self.0, signals, delist));
+        if let (false, Some((signals, delist))) = (result.is_error, enlist(&self.0, WaitsFor::AnyCall)) {
+            spawn_task(boot_and_keep(*self.0, WaitsFor::AnyCall, signals, delist));
         }
     }
 }
 
-/// Takes a spare child that equals the child that the run would start now, for a run or for an early child with this request.
-/// Outdated spares are ended.
+/// Takes a spare child for a run or for an early child with this request.
 pub(crate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
+    take(ready, request, |waits_for| waits_for == WaitsFor::AnyCall).await
+}
+
+/// Takes a child that was booted for this run, or a spare child, for a run that has its slot.
+pub(crate) async fn take_with_slot(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
+    take(ready, request, |_| true).await
+}
+
+/// Takes a child that equals the child that the run would start now. Outdated children are ended.
+async fn take(
+    ready: &AdmittedRun,
+    request: &Request,
+    is_meant: impl Fn(WaitsFor) -> bool,
+) -> Option<Handover> {
     let wanted = ready.spare_request()?;
     loop {
         if !Queue::shared().may_adopt(request) {
             return None;
         }
-        let given = claim(&wanted)?;
+        let given = claim(&wanted, &is_meant)?;
         let Ok(Ok(handover)) = timeout(CLAIM_WAIT, given).await else { continue };
         let admitted = ready.clone();
         let (fits, handover) = blocking(move || (admitted.fits_spare(&handover.child().0), handover)).await;
         tracing::debug!(
             target: "early", child = handover.child().0.run_id(), fits,
-            "a run asks for a spare child"
+            "a run asks for a child that was booted ahead"
         );
         if fits && handover.child().1.adopt(request) {
             return Some(handover);
@@ -82,18 +128,21 @@ pub(crate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option
 }
 
 /// Claims the oldest child that waits for such a run.
-fn claim(wanted: &SpareRequest) -> Option<oneshot::Receiver<Handover>> {
-    let mut spares = SPARES.lock();
-    spares.iter_mut().filter(|entry| entry.is_available() && entry.wanted == *wanted).find_map(|entry| {
+fn claim(wanted: &SpareRequest, is_meant: impl Fn(WaitsFor) -> bool) -> Option<oneshot::Receiver<Handover>> {
+    let mut children = CHILDREN.lock();
+    let fitting = children
+        .iter_mut()
+        .filter(|entry| entry.is_available() && is_meant(entry.waits_for) && entry.wanted == *wanted);
+    fitting.into_iter().find_map(|entry| {
         let (give, given) = oneshot::channel();
         entry.claim.take()?.send(give).ok()?;
         Some(given)
     })
 }
 
-/// Ends all spare children. Resolves when all of their processes and files are gone.
+/// Ends all children that were booted ahead of a run. Resolves when all of their processes and files are gone.
 pub fn end_spares() -> impl Future<Output = ()> + Send + use<> {
-    let ending: Vec<_> = SPARES.lock().iter().map(|entry| Arc::clone(&entry.end_signal)).collect();
+    let ending: Vec<_> = CHILDREN.lock().iter().map(|entry| Arc::clone(&entry.end_signal)).collect();
     for signal in &ending {
         signal.send_replace(true);
     }
@@ -123,22 +172,25 @@ impl Signals {
     }
 }
 
-/// Makes an entry for a child if there may be one more. The oldest child for other calls makes way: calls like the last one
-/// are the likelier ones.
-fn enlist(ready: &AdmittedRun) -> Option<(Signals, Delist)> {
+/// Makes an entry for a child. If there are too many spare children, the oldest one for other calls makes way: calls like
+/// the last one are the likelier ones.
+fn enlist(ready: &AdmittedRun, waits_for: WaitsFor) -> Option<(Signals, Delist)> {
     let wanted = ready.spare_request()?;
-    let limit = ready.resolved.spare().count;
-    let mut spares = SPARES.lock();
-    let waiting: Vec<&Entry> =
-        spares.iter().filter(|entry| entry.is_available() && entry.wanted.is_of_same_host(&wanted)).collect();
-    if waiting.len() >= limit {
-        let other = waiting.iter().find(|entry| entry.wanted != wanted)?;
-        other.end_signal.send_replace(true);
+    let mut children = CHILDREN.lock();
+    if waits_for == WaitsFor::AnyCall {
+        let is_spare = |entry: &&Entry| {
+            entry.waits_for == waits_for && entry.is_available() && entry.wanted.is_of_same_host(&wanted)
+        };
+        let spares: Vec<&Entry> = children.iter().filter(is_spare).collect();
+        if spares.len() >= ready.resolved.spare().count {
+            let other = spares.iter().find(|entry| entry.wanted != wanted)?;
+            other.end_signal.send_replace(true);
+        }
     }
     let (claim, claimed) = oneshot::channel();
     let (end, end_signal) = watch::channel(false);
     let end = Arc::new(end);
-    spares.push(Entry { wanted, claim: Some(claim), end_signal: Arc::clone(&end) });
+    children.push(Entry { wanted, waits_for, claim: Some(claim), end_signal: Arc::clone(&end) });
     Some((Signals { claimed, end_signal }, Delist(end)))
 }
 
@@ -147,14 +199,16 @@ struct Delist(Arc<watch::Sender<bool>>);
 
 impl Drop for Delist {
     fn drop(&mut self) {
-        SPARES.lock().retain(|entry| !Arc::ptr_eq(&entry.end_signal, &self.0));
+        CHILDREN.lock().retain(|entry| !Arc::ptr_eq(&entry.end_signal, &self.0));
     }
 }
 
 /// Boots a child and keeps it until a run takes it or it has to end.
-async fn boot_and_keep(ready: AdmittedRun, mut signals: Signals, delist: Delist) {
-    if let Some((booted, permit)) = boot(&ready, &mut signals).await {
-        keep_until_claimed(booted, permit, ready.resolved.spare().idle, &mut signals).await;
+async fn boot_and_keep(ready: AdmittedRun, waits_for: WaitsFor, mut signals: Signals, delist: Delist) {
+    if let Some((booted, permit)) = boot(&ready, waits_for, &mut signals).await {
+        // A next child ends with the run that it waits for.
+        let lifetime = (waits_for == WaitsFor::AnyCall).then(|| ready.resolved.spare().idle);
+        keep_until_claimed(booted, permit, lifetime, &mut signals).await;
     }
     // The entry is removed first, so that a caller that waits for the end of the child finds none.
     drop(delist);
@@ -162,11 +216,19 @@ async fn boot_and_keep(ready: AdmittedRun, mut signals: Signals, delist: Delist)
 }
 
 /// Starts the child if there is room and memory for it.
-async fn boot(ready: &AdmittedRun, signals: &mut Signals) -> Option<(Booted, EarlyPermit)> {
+async fn boot(
+    ready: &AdmittedRun,
+    waits_for: WaitsFor,
+    signals: &mut Signals,
+) -> Option<(Booted, EarlyPermit)> {
     if !blocking(|| Memory::measure().has_room()).await || !ready.may_boot_early().await {
         return None;
     }
-    let mut permit = Queue::shared().spare(&request(ready, None).await)?;
+    let request = request(ready, None).await;
+    let mut permit = match waits_for {
+        WaitsFor::NextRun => Queue::shared().ahead(&request),
+        WaitsFor::AnyCall => Queue::shared().spare(&request),
+    }?;
     let cancel = Cancel::new();
     let mut booting = Box::pin(ready.boot_spare(&cancel));
     let in_time = select! {
@@ -186,23 +248,28 @@ async fn boot(ready: &AdmittedRun, signals: &mut Signals) -> Option<(Booted, Ear
     Some((booted?, permit))
 }
 
-async fn keep_until_claimed(booted: Booted, mut permit: EarlyPermit, idle: Duration, signals: &mut Signals) {
+async fn keep_until_claimed(
+    booted: Booted,
+    mut permit: EarlyPermit,
+    lifetime: Option<Duration>,
+    signals: &mut Signals,
+) {
     let ended = booted.ended();
     let mut end_signal = signals.end_signal.clone();
     let claim = select! {
         biased;
         claim = &mut signals.claimed => claim.map_err(|_| "no call can use it"),
-        _ = end_signal.wait_for(|has_ended| *has_ended) => Err("another child takes its slot, or pi ends"),
+        _ = end_signal.wait_for(|has_ended| *has_ended) => Err("its run ended, another child takes its slot, or pi ends"),
         () = permit.evicted() => Err("a run needs its slot"),
         () = ended => Err("it has exited"),
-        () = sleep(idle) => Err("no call came within `spare.idleMs`"),
+        () = elapsed(lifetime) => Err("no call came within `spare.idleMs`"),
         () = memory_is_short() => Err("memory is short"),
     };
     drop(end_signal);
     let claim = match claim {
         Ok(claim) => claim,
         Err(reason) => {
-            tracing::info!(target: "early", child = booted.run_id(), reason, "a spare child is discarded");
+            tracing::info!(target: "early", child = booted.run_id(), reason, "a child that was booted ahead is discarded");
             signals.refuse();
             return discard(booted, permit).await;
         }
@@ -212,6 +279,13 @@ async fn keep_until_claimed(booted: Booted, mut permit: EarlyPermit, idle: Durat
     drop(claim.send(handover));
     if let Ok((booted, permit)) = returned.await {
         discard(booted, permit).await;
+    }
+}
+
+async fn elapsed(lifetime: Option<Duration>) {
+    match lifetime {
+        Some(lifetime) => sleep(lifetime).await,
+        None => pending().await,
     }
 }
 
