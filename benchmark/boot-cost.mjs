@@ -79,7 +79,7 @@ function sum(values) {
  * @param {number} pid
  * @returns {number[]}
  */
-function withDescendants(pid) {
+export function withDescendants(pid) {
 	const children = tasks(pid).flatMap((task) => read(`/proc/${pid}/task/${task}/children`).split(" "));
 	return [pid, ...children.filter(Boolean).flatMap((child) => withDescendants(Number(child)))];
 }
@@ -102,7 +102,7 @@ function cpuMs(pid) {
  * Returns the proportional set size: shared pages count in equal parts for all processes that map them. @param {number}
  * pid
  */
-function pssMib(pid) {
+export function pssMib(pid) {
 	return Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0) / 1024;
 }
 

@@ -13,6 +13,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import {
 	call,
+	eventually,
 	finish,
 	ModelServer,
 	model,
@@ -69,6 +70,8 @@ interface Way {
 	earlyBoot?: "on" | "off";
 	/** The number of spare children that wait for the next call. */
 	spares?: number;
+	/** True if the parent starts a background run. */
+	isBackground?: boolean;
 }
 
 const ways: Record<string, Way> = {
@@ -78,6 +81,7 @@ const ways: Record<string, Way> = {
 	exampleAtOnce: { extension: example, isSlow: false },
 	atOnce: { extension: packageDir, isSlow: false, earlyBoot: "on" },
 	spare: { extension: packageDir, isSlow: false, earlyBoot: "on", spares: 1 },
+	background: { extension: packageDir, isSlow: true, earlyBoot: "on", isBackground: true },
 };
 
 /** The times at which a call was complete and at which its child sent a request, by the mark in its task. */
@@ -94,11 +98,12 @@ const script: Script = (request) => {
 		return [say("It is in `src/session.ts`.")];
 	}
 	if (request.toolAnswers.length > 0) return [say("Done.")];
-	const [mark = "", pace = ""] = text.slice(opening.length).split(" ");
-	const args = { agent: "finder", task: `[${mark}] ${filler}` };
+	const [mark = "", pace = "", tool = ""] = text.slice(opening.length).split(" ");
+	const agent = tool === "sessions_spawn" ? { agentId: "finder" } : { agent: "finder" };
+	const args = { ...agent, task: `[${mark}] ${filler}` };
 	const steps = JSON.stringify(args).length / deltaLength;
 	const slow: Pace = pace === "slow" ? { size: deltaLength, everyMs: slowMs / steps } : {};
-	return [say("I delegate that."), call("subagent", args, slow), finish("tool_calls"), note(mark)];
+	return [say("I delegate that."), call(tool, args, slow), finish("tool_calls"), note(mark)];
 };
 
 /** Returns a step that records the time at which the model reaches it. */
@@ -127,7 +132,10 @@ class Parent {
 		if (way.earlyBoot) {
 			// A spare child has to outlast the turns of all other ways.
 			const spare = { count: way.spares ?? 0, idleMs: 600_000 };
-			this.#world.writeAgentDir("subagents.json", JSON.stringify({ subagents: { earlyBoot: way.earlyBoot, spare } }));
+			// The parent must be idle at its next prompt.
+			const announce = { triggerTurn: false };
+			const subagents = { earlyBoot: way.earlyBoot, spare, announce };
+			this.#world.writeAgentDir("subagents.json", JSON.stringify({ subagents }));
 		}
 		this.#session = startRpc(this.#world, { limitMs: 600_000 });
 	}
@@ -135,7 +143,11 @@ class Parent {
 	/** Returns the milliseconds from the complete call to the child's request. */
 	async delegate(): Promise<number> {
 		const mark = randomUUID();
-		const events = await this.#session.prompt(`${opening}${mark} ${this.#way.isSlow ? "slow" : "fast"}`, limitMs);
+		const { isSlow, isBackground } = this.#way;
+		const words = [mark, isSlow ? "slow" : "fast", isBackground ? "sessions_spawn" : "subagent"];
+		const events = await this.#session.prompt(`${opening}${words.join(" ")}`, limitMs);
+		// A background run may send its request after the call.
+		if (isBackground) await eventually(() => asked.has(mark), "the request of the background run", limitMs);
 		const from = completed.get(mark);
 		const to = asked.get(mark);
 		if (from === undefined || to === undefined) {

@@ -17,6 +17,7 @@ import { runMain, SetupProblem } from "../scripts/lib/problem.mjs";
 import { coreFeatures, endRunning, runQuietly } from "../scripts/lib/programs.mjs";
 import { note, step } from "../scripts/lib/progress.mjs";
 import { setUp } from "../scripts/setup.mjs";
+import { ahead } from "./bench/ahead.mjs";
 import { collector } from "./bench/collector.mjs";
 import { early } from "./bench/early.mjs";
 import { addon, memory, start } from "./bench/host.mjs";
@@ -52,14 +53,14 @@ const sections = {
 		tree,
 		trees,
 	},
-	...{ scale, early, lean, import: importing, launchers },
+	...{ scale, early, ahead, lean, import: importing, launchers },
 };
 
 const withAddon = [
-	...["addon", "start", "loop", "warden", "rings", "builds", "tree", "trees", "scale", "early", "lean"],
+	...["addon", "start", "loop", "warden", "rings", "builds", "tree", "trees", "scale", "early", "ahead", "lean"],
 	"launchers",
 ];
-const withPi = ["early", "lean", "import"];
+const withPi = ["early", "ahead", "lean", "import"];
 
 await runMain(async () => {
 	const { values } = parseArgs({

@@ -54,7 +54,7 @@ function page(found, asked) {
 	return `${[
 		"# Speed and memory",
 		[
-			"Five pictures show the cost of delegation. `npm run bench` makes this page, together with",
+			"Seven pictures show the cost of delegation. `npm run bench` makes this page, together with",
 			"[`benchmark/RESULTS.md`](../benchmark/RESULTS.md), which has all figures and describes each measurement, and",
 			"`benchmark/results.json`, which has the same figures for programs. Both sides were measured in turn on one machine. Compare the",
 			"ratios: absolute figures differ between machines.",

@@ -13,7 +13,15 @@ const sceneLabels = ["1 child", "8 children", "8, one with a 64 MiB line", "32, 
 
 /** @param {Results} results @returns {Question[]} */
 export function questions(results) {
-	return [firstRequest(results), delay(results), memory(results), survivors(results), throughput(results)];
+	return [
+		firstRequest(results),
+		chainOfThree(results),
+		queuedTasks(results),
+		delay(results),
+		memory(results),
+		survivors(results),
+		throughput(results),
+	];
 }
 
 /** @param {Results} results @returns {Question} */
@@ -40,6 +48,46 @@ function firstRequest(results) {
 		answer: [
 			`A child sends its first request ${short(early.ours)} after a call that the model wrote for 1.8 s, and ${short(early.baseline)} with pi's example`,
 			"extension. The child boots while the model still writes the call. A call that arrives in one piece starts no sooner.",
+		].join("\n"),
+	};
+}
+
+const ahead = {
+	title: "Runs whose children boot ahead",
+	names: { ours: "this package", baseline: "the same without boot ahead" },
+};
+
+/** @param {Results} results @returns {Question} */
+function chainOfThree(results) {
+	const what = "a chain of three";
+	const one = row(results, ahead.title, "one run");
+	const chain = row(results, ahead.title, what);
+	return {
+		name: "chain",
+		title: "How long does a chain of three take?",
+		axis: "ms until the result, with a model that answers at once (median and range)",
+		names: ahead.names,
+		groups: [group(what, chain), group("one run", one)],
+		answer: [
+			`A chain of three takes ${short(chain.ours)}, and ${short(chain.baseline)} if each child boots after the step before. One run takes ${short(one.ours)}.`,
+			"The model answers at once here, so nearly all of that is booting. The child of the next step boots while a step works.",
+		].join("\n"),
+	};
+}
+
+/** @param {Results} results @returns {Question} */
+function queuedTasks(results) {
+	const what = "24 tasks on 8 slots";
+	const many = row(results, ahead.title, what);
+	return {
+		name: "tasks",
+		title: "How long do 24 tasks on 8 slots take?",
+		axis: "ms until the result, with a model that answers at once (median and range)",
+		names: ahead.names,
+		groups: [group(what, many)],
+		answer: [
+			`24 tasks take ${short(many.ours)}, and ${short(many.baseline)} without boot ahead. With instant answers the processors boot children all the time, so`,
+			"boot ahead saves little here. It saves the boot of each queued task while the models of the others work.",
 		].join("\n"),
 	};
 }
