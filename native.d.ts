@@ -1378,7 +1378,7 @@ export interface HostModel {
 /** A call to boot for. */
 export interface ArrivingCall {
   /** Its tool. */
-  tool: "subagent" | "subagent_parallel" | "subagent_chain"
+  tool: "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn"
   /** Its id. */
   callId: string
 }
@@ -2076,7 +2076,7 @@ export interface BackgroundOptions {
 /**
  * Boots the children of a call while its arguments still arrive: only children of agents that need no one's consent,
  * and only while the queue has a free slot. Each waits for its task without doing anything. `startRun`,
- * `startParallel` or `startChain` claims it by `callId`. A child that is not claimed within 30 seconds of the last
+ * `startParallel`, `startChain` or `spawnSession` claims it by `callId`. A child that is not claimed within 30 seconds of the last
  * `push` is ended without a trace. The configuration key `earlyBoot` switches this off.
  *
  * @example
@@ -2331,8 +2331,8 @@ export declare function durationText(ms: number, wholeSeconds?: boolean | undefi
 /** A call whose arguments are still arriving, and the pi that asks. */
 export interface EarlyOptions {
   /** The tool that is being called. */
-  tool: "subagent" | "subagent_parallel" | "subagent_chain"
-  /** The host's id of the call, which `startRun`, `startParallel` or `startChain` gets as well. */
+  tool: "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn"
+  /** The host's id of the call, which `startRun`, `startParallel`, `startChain` or `spawnSession` gets as well. */
   callId: string
 }
 
@@ -2854,6 +2854,8 @@ export interface SpawnOptions {
   outputSchema?: Record<string, unknown>
   /** Every model of the hosting pi, `provider/id`. Absent: unknown, and any `provider/id` is accepted. */
   models?: Array<string>
+  /** The host's id of the tool call, to claim the child that was booted for it; see `bootEarly`. */
+  callId?: string
 }
 
 /**
