@@ -2,11 +2,8 @@
 
 import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -21,8 +18,8 @@ import {
 	type ToolResult,
 	workflows,
 } from "../../native.js";
-import { assertNothingLeft } from "../support/survivors.ts";
 import type { Scenario } from "./fault.ts";
+import { killPlace } from "./kills.ts";
 import { inTime, Scene, single, textOf, until } from "./scene.ts";
 import { playing, recordsOf } from "./stand-in.ts";
 import { workflowKills } from "./workflow-kills.ts";
@@ -520,12 +517,7 @@ describe("a script whose program is killed", () => {
 	it("pays for no completed run again, loses no result, and runs to its end", async (t) => {
 		const times = Number(process.env.WORKFLOW_KILLS ?? 30);
 		const seed = Number(process.env.WORKFLOW_KILLS_SEED ?? 1);
-		const [root, mark] = [realpathSync(mkdtempSync(join(tmpdir(), "psn-workflow-"))), randomUUID()];
-		t.after(async () => {
-			await assertNothingLeft(mark);
-			rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-		});
-		const figures = await workflowKills({ times, seed, root, mark });
+		const figures = await workflowKills({ times, seed, ...killPlace(t) });
 		t.diagnostic(JSON.stringify(figures));
 		assert.equal(figures.kills, times);
 	});

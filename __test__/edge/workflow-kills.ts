@@ -14,19 +14,7 @@ import { fileURLToPath } from "node:url";
 import { patienceMs } from "../support/eventually.ts";
 import { slower } from "../support/machine.ts";
 import { markVariable } from "../support/survivors.ts";
-
-export interface WorkflowKills {
-	/** The number of times the program is killed. */
-	times: number;
-	/** The seed of all random choices. */
-	seed: number;
-	/** The directory of all files. */
-	root: string;
-	/** In the environment of every process, children included. */
-	mark: string;
-	/** Hears how far it is. */
-	onKill?: (kills: number) => void;
-}
+import { chances, type Kills } from "./kills.ts";
 
 /** The result. */
 export interface Figures {
@@ -73,17 +61,6 @@ printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"
 printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'
 `;
 
-/** A number from 0 to 1 by xorshift, so that a seed repeats all choices. */
-function random(seed: number): () => number {
-	let state = seed || 1;
-	return () => {
-		state ^= state << 13;
-		state ^= state >>> 17;
-		state ^= state << 5;
-		return (state >>> 0) / 2 ** 32;
-	};
-}
-
 /** Checks what the programs and children of one script have written down. Returns the number of lines of each kind. */
 export function checkLog(log: string): Record<"done" | "request" | "continued", number> {
 	const counts = { done: 0, request: 0, continued: 0 };
@@ -105,9 +82,9 @@ export function checkLog(log: string): Record<"done" | "request" | "continued", 
 	return counts;
 }
 
-export async function workflowKills({ times, seed, root, mark, onKill }: WorkflowKills): Promise<Figures> {
+export async function workflowKills({ times, seed, root, mark, onKill }: Kills): Promise<Figures> {
 	const began = performance.now();
-	const next = random(seed);
+	const next = chances(seed);
 	for (const folder of ["agent", "project/.git"]) mkdirSync(join(root, folder), { recursive: true });
 	const pi = join(root, "pi.sh");
 	writeFileSync(pi, child);
