@@ -51,8 +51,7 @@ fn act(store: &Store, words: &[&str]) -> String {
             answer(store.settle_run(&ended(key, session), delivery.as_ref(), false), |()| "settled".into())
         }
         ["adopt", key, session, from, id] => {
-            let adopted =
-                store.adopt_run(&ended(key, session), from, Some(&delivery(id, session, key)), None);
+            let adopted = store.adopt_run(&ended(key, session), from, Some(&delivery(id, session, key)));
             answer(adopted, |is_ours| is_ours.to_string())
         }
         ["orphans"] => answer(store.orphans(), |runs| keys(&runs)),
