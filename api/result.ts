@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import type { ErrorCode, Failure, ResultBase, Success } from "../index.js";
 import type { RunUsage, SingleResult, ToolResult } from "../native.js";
 import { validated } from "./schema.ts";
-import { type Submission, submittedBy } from "./submission.ts";
+import { type Submission, submittedBy } from "../extension/host/submission.ts";
 
 /** The usage of a run that has not begun. */
 export const noUsage: RunUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };

@@ -4,7 +4,7 @@ import type { BackgroundRun, RunRecord, Session, SessionMessage, SessionOptions,
 import * as native from "../native.js";
 import { checkHistory, checkMessage, checkRunName, checkSession, checkSpawn, checkWait } from "./options.ts";
 import { jsonSchemaOf } from "./schema.ts";
-import { submittedBy } from "./submission.ts";
+import { submittedBy } from "../extension/host/submission.ts";
 import { backgroundRun, hostOf, placeOf } from "./task.ts";
 
 /** Opens a session, and receives what it has missed. */

@@ -1,10 +1,10 @@
 /** The results of `subagent_run`, as scripts of pi's `codemode` receive them. */
 
 import { readFile } from "node:fs/promises";
-import { submittedBy } from "../../api/submission.ts";
 import type { SingleResult, ToolResult } from "../../native.js";
 import type { ToolOutput } from "../host/pi.ts";
 import { defined } from "../host/stored.ts";
+import { submittedBy } from "../host/submission.ts";
 
 /** The name of the tool. */
 export const SCRIPT_TOOL = "subagent_run";

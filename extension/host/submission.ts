@@ -1,8 +1,8 @@
-/** The values that runs submit. The extension uses this file, too. */
+/** The values that runs submit. The package for programs uses this file, too. */
 
 import { readFile } from "node:fs/promises";
 
-import type { SingleResult } from "../native.js";
+import type { SingleResult } from "../../native.js";
 
 /** The fields of a run with its value. */
 export type Submission = Pick<SingleResult, "structured" | "structuredFile">;
