@@ -55,6 +55,7 @@ if [ "$key" ]; then
 else
 	kind=request
 	key=$(printf '%s\n' "$task" | sed -n 's/.*key=\([^ ]*\) .*/\1/p')
+	[ "$key" ] || exit # Its program was killed before it had written the task.
 	printf '{"type":"message","id":"1","timestamp":"t","message":{"role":"user","content":[{"type":"text","text":"key=%s answer"}]}}\n' "$key" >> "$session"
 fi
 printf '{"type":"session","version":3}\n{"type":"agent_start"}\n{"type":"turn_start"}\n'

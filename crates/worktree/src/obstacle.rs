@@ -10,62 +10,15 @@ use std::time::Duration;
 
 use super::root::{OBJECTS, REPOSITORY};
 use files::Hidden;
-use sanitizer::{figures, without_quotes};
 use search::{MAX_ENTRIES, MAX_QUICK, Search, shared_by};
 pub(super) use search::{MAX_INDEX, MAX_TEXT};
+pub use search::{Obstacle, Reads};
 
 /// The time that git works before its files are checked. It has usually ended by then.
 const CHECK_DELAY: Duration = Duration::from_millis(300);
 /// The time that git continues after such a file was found in the tree. git may not open the file, and be slow for
 /// another reason.
 const CONFIRM_DELAY: Duration = Duration::from_millis(400);
-/// The maximum length of a path in a message, in characters.
-const MAX_PATH: usize = 200;
-
-/// A file that blocks git.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Obstacle {
-    /// A FIFO or a device.
-    #[error(
-        "`{}` {} {kind}, and git would wait for it: remove it",
-        shown(path), if *is_link { "leads to" } else { "is" }
-    )]
-    Special {
-        /// The kind of the file, in words.
-        kind: &'static str,
-        /// The file, relative to the directory that was searched if it lies in it.
-        path: PathBuf,
-        /// True for a symbolic link to one.
-        is_link: bool,
-    },
-    /// A file that is larger than any real one of its name.
-    #[error(
-        "`{}` has {}, more than the limit of {}: remove it",
-        shown(path), figures::bytes(*bytes), figures::bytes(*limit)
-    )]
-    Huge {
-        /// The file, as in [`Self::Special`].
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-        /// The limit.
-        limit: u64,
-    },
-}
-
-/// Returns the form of a path that can stand between backticks. A child may have chosen its name.
-fn shown(path: &Path) -> String {
-    without_quotes(&path.to_string_lossy(), MAX_PATH)
-}
-
-/// The part of a repository that a git command reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reads {
-    /// References and objects. Settings and attributes are ours.
-    References,
-    /// Everything that `git status` reads.
-    Everything,
-}
 
 /// The places where a git command may meet an obstacle.
 #[derive(Clone, Debug)]
@@ -81,18 +34,6 @@ pub enum Place {
     },
     /// The references and the objects of a repository, by its directory.
     References(PathBuf),
-}
-
-impl Obstacle {
-    /// Searches the repository around `directory`, and the files in other places that it names, except in `hidden`
-    /// files. Takes milliseconds. Blocks.
-    #[must_use]
-    pub fn in_repository(directory: &Path, reads: Reads, hidden: &Hidden) -> Option<Self> {
-        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
-        let mut search = Search { base: &directory, reads, hidden, room: MAX_QUICK, found: None };
-        search.around(&directory);
-        search.found
-    }
 }
 
 impl Place {

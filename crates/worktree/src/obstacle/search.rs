@@ -1,12 +1,12 @@
-//! The search for files that block git, in a repository and in a work tree.
+//! Files that block git, and the search for them in a repository and in a work tree.
 
 use std::collections::VecDeque;
 use std::fs::{self, FileType, Metadata};
 use std::path::{Path, PathBuf};
 
-use super::{Obstacle, Reads};
 use crate::root::{OBJECTS, REPOSITORY, first_line, is_repository, named_by};
 use files::{Hidden, open};
+use sanitizer::{figures, without_quotes};
 
 /// The maximum number of entries of a repository that are checked before git starts, mainly its references. This takes
 /// a few milliseconds.
@@ -22,6 +22,8 @@ const MAX_CONFIG: u64 = 1024 * 1024;
 /// The maximum depth of configurations that include others, and of repositories that borrow objects from others. git
 /// has similar limits.
 const MAX_DEPTH: u32 = 5;
+/// The maximum length of a path in a message, in characters.
+const MAX_PATH: usize = 200;
 
 /// The names that git opens in every directory of a work tree.
 const IN_TREE: [&str; 3] = [".gitignore", ".gitattributes", ".gitmodules"];
@@ -40,6 +42,63 @@ const SETTINGS: [&str; 4] = ["info", "rebase-merge", "rebase-apply", "sequencer"
 const INCLUDE: &str = "path";
 /// Other settings whose value is a file that git opens, in lower case.
 const NAMES_A_FILE: [&str; 2] = ["excludesfile", "attributesfile"];
+
+/// A file that blocks git.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Obstacle {
+    /// A FIFO or a device.
+    #[error(
+        "`{}` {} {kind}, and git would wait for it: remove it",
+        shown(path), if *is_link { "leads to" } else { "is" }
+    )]
+    Special {
+        /// The kind of the file, in words.
+        kind: &'static str,
+        /// The file, relative to the directory that was searched if it lies in it.
+        path: PathBuf,
+        /// True for a symbolic link to one.
+        is_link: bool,
+    },
+    /// A file that is larger than any real one of its name.
+    #[error(
+        "`{}` has {}, more than the limit of {}: remove it",
+        shown(path), figures::bytes(*bytes), figures::bytes(*limit)
+    )]
+    Huge {
+        /// The file, as in [`Self::Special`].
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        limit: u64,
+    },
+}
+
+/// Returns the form of a path that can stand between backticks. A child may have chosen its name.
+fn shown(path: &Path) -> String {
+    without_quotes(&path.to_string_lossy(), MAX_PATH)
+}
+
+/// The part of a repository that a git command reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// References and objects. Settings and attributes are ours.
+    References,
+    /// Everything that `git status` reads.
+    Everything,
+}
+
+impl Obstacle {
+    /// Searches the repository around `directory`, and the files in other places that it names, except in `hidden`
+    /// files. Takes milliseconds. Blocks.
+    #[must_use]
+    pub fn in_repository(directory: &Path, reads: Reads, hidden: &Hidden) -> Option<Self> {
+        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
+        let mut search = Search { base: &directory, reads, hidden, room: MAX_QUICK, found: None };
+        search.around(&directory);
+        search.found
+    }
+}
 
 /// A search, which ends with the first file that blocks git.
 pub(super) struct Search<'a> {
