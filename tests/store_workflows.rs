@@ -151,23 +151,3 @@ fn the_cost_of_a_run_is_charged_once_however_often_the_run_is_stored() {
         .expect("the end is stored");
     check(&store, 150);
 }
-
-#[test]
-fn one_process_continues_an_interrupted_workflow() {
-    let (dir, store) = store();
-    let claims = |store: &Store| store.claim_continuation("w").expect("the claim is decided");
-    let live = StoredWorkflow { is_live: true, ..workflow(NOW) };
-    assert!(!claims(&store), "it is not known");
-    assert!(store.open_workflow(&live).expect("the workflow is stored"));
-    assert!(!claims(&store), "it runs");
-    drop(store);
-    let [first, second] = [(); 2].map(|()| Store::open(dir.path()).expect("the store is opened"));
-    assert_eq!([claims(&first), claims(&second), claims(&first)], [true, false, false]);
-    drop(first);
-    assert!(claims(&second), "the process with the right has ended");
-    assert!(second.open_workflow(&live).expect("the workflow is stored"));
-    drop(second);
-    let third = Store::open(dir.path()).expect("the store is opened");
-    assert!(third.stop_workflow("w").expect("the store is usable"));
-    assert!(!claims(&third), "it was stopped");
-}
