@@ -29,7 +29,7 @@ async function notice(rpc: RpcSession, what: RegExp): Promise<string> {
 	return found() ?? "";
 }
 
-/** A workflow with a run that ends at once, and one that works until the test lets it end. */
+/** A workflow with two runs: the first ends at once, and the second works until the test lets it end. */
 const long = (id: string) => `import { workflow } from "pi-subagent-native";
 await workflow("${id}", {}, async (wf) => {
 	await wf.run({ key: "first", agent: "explorer", task: "say one" });

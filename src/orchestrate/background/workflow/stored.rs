@@ -122,7 +122,7 @@ fn whole(
     let open = find(service, &row.key);
     // A handle that was dropped leaves its row.
     let host = if host == HostProcess::This && open.is_none() { HostProcess::None } else { host };
-    // The account of runs without a script may be that of a session, which has paid for other runs, too.
+    // Runs without a script may use the account of a session, which has paid for other runs, too.
     let has_account = record.account == workflow_account(&row.key);
     let spent = if has_account { store.spent(&record.account).unwrap_or_default() } else { 0.0 };
     let record = open.map_or(record, |open| open.record());
