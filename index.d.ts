@@ -58,7 +58,8 @@ export interface Run {
 
 	/**
 	 * Runs steps one after the other. A step is options, or a function that makes them from the result of the step before.
-	 * The first step that fails ends the chain: the results end with it.
+	 * The first step that fails ends the chain: the results end with it. The data of each result has the type of its own step's
+	 * `schema`, in chains of up to five steps.
 	 *
 	 * @example
 	 * ```ts
@@ -71,10 +72,21 @@ export interface Run {
 	 * console.log(results.at(-1)?.ok);
 	 * ```
 	 */
-	chain<const S extends Schema | undefined = undefined>(
-		steps: Steps<S>,
+	chain<
+		const A extends Schema | undefined = undefined,
+		const B extends Schema | undefined = undefined,
+		const C extends Schema | undefined = undefined,
+		const D extends Schema | undefined = undefined,
+		const E extends Schema | undefined = undefined,
+	>(
+		steps: readonly [RunOptions<A>, NextStep<A, B>?, NextStep<B, C>?, NextStep<C, D>?, NextStep<D, E>?],
 		options?: GroupOptions,
-	): Tasks<DataOf<S>>;
+	): Tasks<
+		DataOf<A> | DataOf<B> | DataOf<C> | DataOf<D> | DataOf<E>,
+		Beginnings<[Result<DataOf<A>>, Result<DataOf<B>>, Result<DataOf<C>>, Result<DataOf<D>>, Result<DataOf<E>>]>
+	>;
+	/** Runs any number of steps, which have one `schema` or none. */
+	chain<const S extends Schema | undefined = undefined>(steps: Steps<S>, options?: GroupOptions): Tasks<DataOf<S>>;
 }
 
 export declare const run: Run;
@@ -88,10 +100,22 @@ export type KnownOptions<T> = {
 };
 
 /** The steps of a chain, of which the first one is options. */
-export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptions<S>, ...(RunOptions<S> | Step<S>)[]];
+export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptions<S>, ...NextStep<S, S>[]];
+
+/** A later step of a chain. */
+export type NextStep<Before extends Schema | undefined, S extends Schema | undefined> = RunOptions<S> | Step<Before, S>;
 
 /** Makes a step of a chain from the result of the step before. */
-export type Step<S extends Schema | undefined = undefined> = (before: Success<DataOf<S>>) => RunOptions<S>;
+export type Step<Before extends Schema | undefined = undefined, S extends Schema | undefined = Before> = (
+	before: Success<DataOf<Before>>,
+) => RunOptions<S>;
+
+/** A list, or a beginning of it with at least one entry. */
+export type Beginnings<List extends readonly unknown[]> = List extends readonly [...infer Rest, unknown]
+	? Rest extends readonly [unknown, ...unknown[]]
+		? List | Beginnings<Rest>
+		: List
+	: List;
 
 /** The place and the pi of a run. */
 export interface Place {

@@ -56,7 +56,6 @@ const texts = expecting(
 );
 const signal = expecting((value) => value instanceof AbortSignal, "an AbortSignal");
 const cost = expecting((value) => typeof value === "number" && value > 0 && value < Infinity, "US dollars above 0");
-const flag = expecting((value) => typeof value === "boolean", "true or false");
 const count = expecting((value) => Number.isSafeInteger(value) && (value as number) > 0, "a whole number from 1");
 
 /** The longest time limit of a run: a week. */
@@ -82,7 +81,8 @@ const environment = expecting(
 
 const agentName = expecting(
 	(value) => typeof value === "string" && value.trim() !== "",
-	"the name of an agent; an agent in code runs with `run`",
+	"the name of an agent in a file: another process may have to start the run again, and it does not know an agent in code. " +
+		"Write the agent into `agents/NAME.md` of `agentDir` or `.pi/agents/NAME.md` of the project, or start it with `run`",
 );
 
 const agent: Check = (value, path) => {
@@ -190,7 +190,7 @@ export const checkWorkflow = (options: unknown) =>
 
 /** Checks the options of parallel runs in a workflow. */
 export const checkWorkflowParallel = (options: unknown) =>
-	checkShape(options, "options", { fields: { concurrency: count, settle: flag } });
+	checkShape(options, "options", { fields: { concurrency: count, settle: boolean } });
 
 /** Checks the options of parallel runs. */
 export const checkParallel = (options: unknown) =>

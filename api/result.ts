@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import type { ErrorCode, Failure, ResultBase, Success } from "../index.js";
 import type { RunUsage, SingleResult, ToolResult } from "../native.js";
 import { validated } from "./schema.ts";
+import { type Submission, submittedBy } from "../extension/host/submission.ts";
 
 /** The usage of a run that has not begun. */
 export const noUsage: RunUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
@@ -53,7 +54,6 @@ export async function wholeText(result: Success<unknown> | Failure): Promise<Suc
 	const file = result.details?.fullOutputFile;
 	// The marker of a cut takes some of the bytes.
 	if (!result.ok || !file || Buffer.byteLength(result.text) < cutBytes / 2) return result;
-	const { readFile } = await import("node:fs/promises");
 	return { ...result, text: await readFile(file, "utf8") };
 }
 
@@ -68,12 +68,4 @@ async function checkedData(details: Submission, schema: object): Promise<{ value
 	} catch (error) {
 		return { problem: error instanceof Error ? error.message : String(error) };
 	}
-}
-
-type Submission = Pick<SingleResult, "structured" | "structuredFile">;
-
-/** Returns the value that a run has submitted. A large one is in a file. */
-export async function submittedBy({ structured, structuredFile }: Submission): Promise<unknown> {
-	if (structured !== undefined || !structuredFile) return structured;
-	return JSON.parse(await readFile(structuredFile, "utf8"));
 }

@@ -3,8 +3,8 @@
 import type { BackgroundRun, RunRecord, Session, SessionMessage, SessionOptions, SessionResult } from "../index.js";
 import * as native from "../native.js";
 import { checkHistory, checkMessage, checkRunName, checkSession, checkSpawn, checkWait } from "./options.ts";
-import { submittedBy } from "./result.ts";
 import { jsonSchemaOf } from "./schema.ts";
+import { submittedBy } from "../extension/host/submission.ts";
 import { backgroundRun, hostOf, placeOf } from "./task.ts";
 
 /** Opens a session, and receives what it has missed. */

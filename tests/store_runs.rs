@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crate::support::actor::{self, Actor, reply};
 use rusqlite::Connection;
 use rustix::fs::{FlockOperation, fcntl_lock};
-use store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, attach};
+use store::{Delivery, Request, Store, StoreError, StoredDirectory, StoredRun, StoredWorkflow, attach};
 use tempfile::TempDir;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -51,8 +51,7 @@ fn act(store: &Store, words: &[&str]) -> String {
             answer(store.settle_run(&ended(key, session), delivery.as_ref(), false), |()| "settled".into())
         }
         ["adopt", key, session, from, id] => {
-            let adopted =
-                store.adopt_run(&ended(key, session), from, Some(&delivery(id, session, key)), None);
+            let adopted = store.adopt_run(&ended(key, session), from, Some(&delivery(id, session, key)));
             answer(adopted, |is_ours| is_ours.to_string())
         }
         ["orphans"] => answer(store.orphans(), |runs| keys(&runs)),
@@ -99,6 +98,17 @@ fn act(store: &Store, words: &[&str]) -> String {
             let one = |Request { key, action, text }| format!("{key}:{action}:{text}");
             requests.into_iter().map(one).collect::<Vec<_>>().join(" ")
         }),
+        // The script of a workflow begins in this process.
+        ["script", key] => {
+            let workflow = StoredWorkflow {
+                key: key.to_owned(),
+                is_live: true,
+                expires_ms: i64::MAX,
+                ..StoredWorkflow::default()
+            };
+            answer(store.open_workflow(&workflow), |is_open| is_open.to_string())
+        }
+        ["continue", key] => answer(store.claim_continuation(key), |is_ours| is_ours.to_string()),
         ["prune", now] => answer(store.prune(number(now)), |removed| removed.to_string()),
         // Stores one run after the other until one fails. Returns the number of stored runs.
         ["fill", session] => {
@@ -392,6 +402,28 @@ fn a_process_keeps_its_runs_and_deliveries_if_its_files_are_removed() {
 }
 
 #[test]
+fn one_process_continues_an_interrupted_workflow() {
+    let dir = agent_dir();
+    let [mut host, mut first, mut second] = actors(dir.path());
+    assert_eq!(first.ask("continue w"), "false", "it is not known");
+    assert_eq!(host.ask("script w"), "true");
+    assert_eq!(first.ask("continue w"), "false", "it runs");
+    host.kill();
+    assert_eq!([first.ask("continue w"), second.ask("continue w")], ["true", "false"]);
+    assert_eq!(first.ask("continue w"), "false", "the process has the right once");
+    first.kill();
+    assert_eq!(second.ask("continue w"), "true", "the process with the right has ended");
+    assert_eq!(second.ask("script w"), "true");
+    second.kill();
+    let store = open(&dir);
+    assert_eq!(act(&store, &["continue", "w"]), "true", "it has started again since the last claim");
+    assert!(store.stop_workflow("w").expect("the store is usable"));
+    let [mut last] = actors(dir.path());
+    drop(store);
+    assert_eq!(last.ask("continue w"), "false", "it was stopped");
+}
+
+#[test]
 fn old_rows_are_removed_and_pending_deliveries_kept() {
     let dir = agent_dir();
     let store = open(&dir);
@@ -584,7 +616,7 @@ fn a_file_of_the_first_version_is_migrated_while_its_release_still_uses_it() {
     let version: i64 = old
         .query_row("SELECT user_version FROM pragma_user_version", (), |row| row.get(0))
         .expect("the query succeeds");
-    assert_eq!(version, 5);
+    assert_eq!(version, 6);
 }
 
 #[test]
@@ -599,6 +631,9 @@ fn a_file_of_the_second_version_is_migrated_with_its_foreground_runs() {
            DROP TABLE forgotten;
            DROP INDEX run_waited_for;
            ALTER TABLE run DROP COLUMN is_foreground;
+           ALTER TABLE run DROP COLUMN account;
+           ALTER TABLE run DROP COLUMN cost;
+           ALTER TABLE run DROP COLUMN tokens;
            INSERT INTO run (key, run_id, session_key, session, is_live, created_ms, body) VALUES
                ('waited', 'a', 'k', 's', 0, 1, '{"isForeground":true}'), ('other', 'b', 'k', 's', 0, 2, '{}'),
                ('odd', 'c', 'k', 's', 0, 3, 'not JSON');

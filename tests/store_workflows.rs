@@ -115,16 +115,39 @@ fn a_request_to_end_a_workflow_lasts_until_the_workflow_starts_again() {
 }
 
 #[test]
-fn the_cost_of_a_run_of_a_dead_process_is_charged_once() {
+fn the_cost_of_a_run_is_charged_once_however_often_the_run_is_stored() {
     let (dir, store) = store();
+    let paid = |run: StoredRun, tokens: i32| StoredRun {
+        account: Some("account".to_owned()),
+        cost: f64::from(tokens) / 100.0,
+        tokens: tokens.into(),
+        ..run
+    };
+    let check = |store: &Store, tokens: i32| {
+        let sum = store.spent("account").expect("the spending is readable");
+        assert!((sum * 100.0 - f64::from(tokens)).abs() < 1e-9, "{sum} for {tokens} tokens");
+        let charged = store.workflow_tokens("w").expect("the tokens are readable");
+        assert_eq!(i128::from(charged), i128::from(tokens));
+    };
     assert!(claim(&store, "one", None));
+    for (used, sum) in [(0, 0), (25, 25), (25, 25), (75, 75), (50, 75)] {
+        store.put_run(&paid(live("one"), used)).expect("the run is stored");
+        check(&store, sum);
+    }
     let process = store.process();
     drop(store);
+    // The next process adds only what the dead one has not stored.
     let store = Store::open(dir.path()).expect("the store is opened");
-    for (is_first, spent) in [(true, 0.5), (false, 0.5)] {
-        let adopted = store.adopt_run(&ended("one", 5), &process, None, Some(("account", 0.5)));
+    for is_first in [true, false] {
+        let adopted = store.adopt_run(&paid(ended("one", 5), 100), &process, None);
         assert_eq!(adopted.expect("the run is adopted"), is_first);
-        let sum = store.spent("account").expect("the spending is readable");
-        assert!((sum - spent).abs() < f64::EPSILON);
+        check(&store, 100);
     }
+    let known = known(&store);
+    assert!(claim(&store, "one", Some(&known)), "the run continues");
+    check(&store, 100);
+    store
+        .settle_named_run(&paid(ended("one", 6), 150), None, false, Some("done"))
+        .expect("the end is stored");
+    check(&store, 150);
 }

@@ -17,19 +17,7 @@ import { patienceMs } from "../support/eventually.ts";
 import { slower } from "../support/machine.ts";
 import { markVariable } from "../support/survivors.ts";
 import { fakePi } from "./fault.ts";
-
-export interface KillLoop {
-	/** The number of times the host is killed. */
-	times: number;
-	/** The seed of all random choices. */
-	seed: number;
-	/** The directory of all files. */
-	root: string;
-	/** In the environment of every process, children included. */
-	mark: string;
-	/** Hears how far it is. */
-	onKill?: (kills: number) => void;
-}
+import { chances, type Kills } from "./kills.ts";
 
 /** The result. */
 export interface Figures {
@@ -148,7 +136,7 @@ class Host {
 	}
 }
 
-export async function killLoop({ times, seed, root, mark, onKill }: KillLoop): Promise<Figures> {
+export async function killLoop({ times, seed, root, mark, onKill }: Kills): Promise<Figures> {
 	const started = performance.now();
 	const place = new Place(root, mark);
 	const chance = chances(seed);
@@ -240,15 +228,4 @@ function linesOf(file: string): Line[] {
 	if (!existsSync(file)) return [];
 	const text = readFileSync(file, "utf8");
 	return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line) as Line]));
-}
-
-/** Numbers from 0 to 1, always the same ones for a seed. */
-function chances(seed: number): () => number {
-	let state = seed >>> 0;
-	return () => {
-		state = (state + 0x6d2b79f5) >>> 0;
-		let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-		mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-		return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-	};
 }

@@ -72,7 +72,7 @@ const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> 
 	"an agent in code in the background": [
 		() => session.spawn(any({ ...task, agent: { name: "scout", prompt: "Look." } })),
 		"agent",
-		/the name of an agent; an agent in code runs with `run`/,
+		/the name of an agent in a file: .* does not know an agent in code\. Write the agent into .*, or start it with `run`/,
 	],
 	"a blank message": [() => session.send("1a2b3c4d", ""), "message", /not blank/],
 	"a run that is no text": [() => session.stop(any(5)), "run", /not blank/],

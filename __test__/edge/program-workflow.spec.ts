@@ -1,117 +1,29 @@
 /** Runs with keys, and scripts of runs that survive the end of their process. */
 
 import assert from "node:assert/strict";
-import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { once } from "node:events";
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { rmSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
-import { setTimeout } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 
 import { OptionsError, run, WorkflowError, type WorkflowOptions, type WorkflowUpdate, workflow } from "../../index.js";
-import {
-	type RunOptions as NativeOptions,
-	openWorkflow,
-	removeWorkflow,
-	startRun,
-	stopWorkflow,
-	type ToolResult,
-	workflows,
-} from "../../native.js";
-import { assertNothingLeft } from "../support/survivors.ts";
+import { openWorkflow, removeWorkflow, startRun, stopWorkflow, workflows } from "../../native.js";
 import type { Scenario } from "./fault.ts";
-import { inTime, Scene, single, textOf, until } from "./scene.ts";
+import {
+	errorOf,
+	hanging,
+	keyed,
+	keyedScene,
+	listed,
+	notesOf,
+	outputOf,
+	requests,
+	result,
+	scriptOptions,
+	task,
+} from "./keyed-scene.ts";
+import { killPlace } from "./kills.ts";
+import { inTime, type Scene, single, textOf, until } from "./scene.ts";
 import { playing, recordsOf } from "./stand-in.ts";
 import { workflowKills } from "./workflow-kills.ts";
-
-/**
- * A child that counts its request and answers with the number. Its session has its task. The task `hangs` waits at a gate, and
- * a child that finds a task in its session says that it has continued.
- */
-const child = String.raw`
-for word in "$@"; do test "$before" = --session && session=$word; before=$word; done
-cat $here/task >> $here/tasks; echo >> $here/tasks
-begin
-if grep -qs '"role":"user"' "$session"; then said 'Continued.'; settled; exit; fi
-printf '{"type":"message","id":"1","timestamp":"t","message":{"role":"user","content":[{"type":"text","text":"task"}]}}\n' >> "$session"
-echo x >> $here/requests
-n=$(wc -l < $here/requests | tr -d ' ')
-if grep -q fails $here/task; then said '' error ',"errorMessage":"401: no key"'; settled; exit; fi
-if grep -q long $here/task; then long=$(head -c 70000 /dev/zero | tr '\0' 'y'); said "begin $long end"; settled; exit; fi
-if grep -q hangs $here/task; then delta 'so far'; gate go; fi
-said "Answer $n"
-settled
-`;
-
-const config = { sandbox: "off", protocol: "json", retry: { enabled: false } };
-
-function keyedScene(t: TestContext): Scene {
-	return new Scene(t, child);
-}
-
-const requests = (scene: Scene) => (scene.exists("requests") ? scene.read("requests").split("\n").length - 1 : 0);
-
-/** The options of a run with a key. */
-const keyed = (scene: Scene, key: string, change: Partial<NativeOptions> = {}): NativeOptions => ({
-	...scene.options,
-	config,
-	workflow: { id: "w", key },
-	...change,
-});
-
-const result = (scene: Scene, key: string, change: Partial<NativeOptions> = {}): Promise<ToolResult> =>
-	inTime(startRun(keyed(scene, key, change)).result(), `the result of ${key}`);
-
-const outputOf = (ended: ToolResult) => single(ended).output;
-const notesOf = (ended: ToolResult) => (single(ended).diagnostics ?? []).join("\n");
-
-/** Another process with a run. */
-class OtherProgram {
-	readonly lines: { update?: string; result?: ToolResult }[] = [];
-	readonly #process: ChildProcess;
-	readonly #exited: Promise<unknown>;
-
-	constructor(options: NativeOptions) {
-		const host = fileURLToPath(new URL("hosts/keyed-run.mjs", import.meta.url));
-		const env = { ...process.env, ...options.env };
-		this.#process = spawn(process.execPath, [host, JSON.stringify(options)], {
-			stdio: ["ignore", "pipe", "inherit"],
-			env,
-		});
-		this.#exited = once(this.#process, "exit");
-		let text = "";
-		this.#process.stdout?.on("data", (data) => {
-			text += data;
-			const lines = text.split("\n");
-			text = lines.pop() ?? "";
-			this.lines.push(...lines.map((line) => JSON.parse(line)));
-		});
-	}
-
-	async kill(): Promise<void> {
-		this.#process.kill("SIGKILL");
-		await inTime(this.#exited, "the end of the program");
-	}
-
-	async result(): Promise<ToolResult> {
-		await inTime(this.#exited, "the end of the program");
-		return this.lines.at(-1)?.result ?? assert.fail("the program has no result");
-	}
-}
-
-const listed = async (scene: Scene) => (await workflows({ ...scene.options }))[0];
-
-/** Starts a run that hangs in another process, and waits until its child works. */
-async function hanging(scene: Scene, change: Partial<NativeOptions> = {}): Promise<OtherProgram> {
-	const program = new OtherProgram(keyed(scene, "a", { task: "hangs", ...change }));
-	await until(() => requests(scene) === 1, "its request");
-	// The next process finds the session once the state is stored.
-	while ((await listed(scene))?.runs[0]?.state !== "running") await setTimeout(10);
-	return program;
-}
 
 describe("a run with a key", () => {
 	it("gives its stored result again, without a child and without cost", async (t) => {
@@ -228,26 +140,6 @@ describe("a run with a key", () => {
 		assert.equal(single(await result(scene, "c", { agent: "mine", agents: [agents("Two.")] })).reused, undefined);
 	});
 });
-
-/** The options of a script in a scene. */
-function scriptOptions(scene: Scene, change: WorkflowOptions = {}): WorkflowOptions {
-	const { cwd, agentDir, env, piCommand } = scene.options;
-	return { cwd, agentDir, env, piCommand, config, ...change };
-}
-
-const task = (key: string, words = `look at ${key}`) => ({ key, agent: "explorer", task: words });
-
-/** Returns the error of a promise. */
-async function errorOf(promise: Promise<unknown>): Promise<unknown> {
-	const error = await inTime(
-		promise.then(
-			() => undefined,
-			(error: unknown) => error,
-		),
-		"the error",
-	);
-	return error ?? assert.fail("there is no error");
-}
 
 /** A scene with the fake pi. */
 function script(t: TestContext, scenario: Scenario): { scene: Scene; options: WorkflowOptions } {
@@ -520,12 +412,7 @@ describe("a script whose program is killed", () => {
 	it("pays for no completed run again, loses no result, and runs to its end", async (t) => {
 		const times = Number(process.env.WORKFLOW_KILLS ?? 30);
 		const seed = Number(process.env.WORKFLOW_KILLS_SEED ?? 1);
-		const [root, mark] = [realpathSync(mkdtempSync(join(tmpdir(), "psn-workflow-"))), randomUUID()];
-		t.after(async () => {
-			await assertNothingLeft(mark);
-			rmSync(root, { recursive: true, force: true, maxRetries: 5 });
-		});
-		const figures = await workflowKills({ times, seed, root, mark });
+		const figures = await workflowKills({ times, seed, ...killPlace(t) });
 		t.diagnostic(JSON.stringify(figures));
 		assert.equal(figures.kills, times);
 	});

@@ -1,6 +1,6 @@
 /**
  * Kills a program with a script of twenty runs again and again, starts it again, and then checks that no completed run was paid
- * for twice, that no result was lost, and that the program runs to its end.
+ * for twice, that no result was lost, that no cost was charged twice, and that the program runs to its end.
  */
 
 import assert from "node:assert/strict";
@@ -11,22 +11,11 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
+import { workflows } from "../../native.js";
 import { patienceMs } from "../support/eventually.ts";
 import { slower } from "../support/machine.ts";
 import { markVariable } from "../support/survivors.ts";
-
-export interface WorkflowKills {
-	/** The number of times the program is killed. */
-	times: number;
-	/** The seed of all random choices. */
-	seed: number;
-	/** The directory of all files. */
-	root: string;
-	/** In the environment of every process, children included. */
-	mark: string;
-	/** Hears how far it is. */
-	onKill?: (kills: number) => void;
-}
+import { chances, type Kills } from "./kills.ts";
 
 /** The result. */
 export interface Figures {
@@ -39,6 +28,8 @@ export interface Figures {
 	requests: number;
 	/** The requests in a session that was continued. */
 	continued: number;
+	/** The answers whose cost was lost with the program that should have stored it. */
+	lost: number;
 	seconds: number;
 }
 
@@ -64,35 +55,26 @@ if [ "$key" ]; then
 else
 	kind=request
 	key=$(printf '%s\n' "$task" | sed -n 's/.*key=\([^ ]*\) .*/\1/p')
+	[ "$key" ] || exit # Its program was killed before it had written the task.
 	printf '{"type":"message","id":"1","timestamp":"t","message":{"role":"user","content":[{"type":"text","text":"key=%s answer"}]}}\n' "$key" >> "$session"
 fi
 printf '{"type":"session","version":3}\n{"type":"agent_start"}\n{"type":"turn_start"}\n'
 echo "$kind $key $$" >> "$KILLS_LOG"
 sleep 0.03
+echo "answer $key" >> "$KILLS_LOG"
 printf '{"type":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"answer %s"}],"provider":"fake","model":"m1","usage":{"input":10,"output":5,"cacheRead":0,"cacheWrite":0,"totalTokens":15,"cost":{"input":0,"output":0,"cacheRead":0,"cacheWrite":0,"total":0.01}},"stopReason":"stop"}}\n' "$$"
 printf '{"type":"agent_end","messages":[],"willRetry":false}\n{"type":"agent_settled","aborted":false}\n'
 `;
 
-/** A number from 0 to 1 by xorshift, so that a seed repeats all choices. */
-function random(seed: number): () => number {
-	let state = seed || 1;
-	return () => {
-		state ^= state << 13;
-		state ^= state >>> 17;
-		state ^= state << 5;
-		return (state >>> 0) / 2 ** 32;
-	};
-}
-
 /** Checks what the programs and children of one script have written down. Returns the number of lines of each kind. */
-export function checkLog(log: string): Record<"done" | "request" | "continued", number> {
-	const counts = { done: 0, request: 0, continued: 0 };
+export function checkLog(log: string): Record<"done" | "request" | "continued" | "answer", number> {
+	const counts = { done: 0, request: 0, continued: 0, answer: 0 };
 	const answers = new Map<string, string>();
 	for (const line of log.split("\n").filter((line) => line !== "" && line !== "end")) {
 		const [kind = "", key = "", ...words] = line.split(" ");
 		assert.ok(keys.includes(key), `an unknown key: ${line}`);
-		assert.ok(kind === "done" || kind === "request" || kind === "continued", `an unknown line: ${line}`);
-		counts[kind] += 1;
+		assert.ok(Object.hasOwn(counts, kind), `an unknown line: ${line}`);
+		counts[kind as keyof typeof counts] += 1;
 		const known = answers.get(key);
 		if (kind === "done") {
 			const answer = words.join(" ");
@@ -105,15 +87,15 @@ export function checkLog(log: string): Record<"done" | "request" | "continued", 
 	return counts;
 }
 
-export async function workflowKills({ times, seed, root, mark, onKill }: WorkflowKills): Promise<Figures> {
+export async function workflowKills({ times, seed, root, mark, onKill }: Kills): Promise<Figures> {
 	const began = performance.now();
-	const next = random(seed);
+	const next = chances(seed);
 	for (const folder of ["agent", "project/.git"]) mkdirSync(join(root, folder), { recursive: true });
 	const pi = join(root, "pi.sh");
 	writeFileSync(pi, child);
 	chmodSync(pi, 0o755);
 	const host = fileURLToPath(new URL("hosts/workflow-kills.mjs", import.meta.url));
-	const figures = { kills: 0, scripts: 0, results: 0, requests: 0, continued: 0 };
+	const figures = { kills: 0, scripts: 0, results: 0, requests: 0, continued: 0, lost: 0 };
 	const logOf = (script: number) => join(root, `log-${script}`);
 	const start = (): ChildProcess => {
 		const log = logOf(figures.scripts);
@@ -135,8 +117,13 @@ export async function workflowKills({ times, seed, root, mark, onKill }: Workflo
 		const log = readLog();
 		return keys.filter((key) => !log.includes(`done ${key} `));
 	};
-	const finish = () => {
+	const finish = async () => {
 		const counts = checkLog(readLog());
+		const [newest] = await workflows({ cwd: join(root, "project"), agentDir: join(root, "agent") });
+		const cents = Math.round((newest?.cost ?? 0) * 100);
+		// An answer may be lost with its program, which cannot pay for it then.
+		assert.ok(cents >= keys.length && cents <= counts.answer, `${cents} cents for ${counts.answer} answers`);
+		figures.lost += counts.answer - cents;
 		assert.deepEqual(missing(), [], "each run has a result");
 		figures.results += counts.done;
 		figures.requests += counts.request + counts.continued;
@@ -152,7 +139,7 @@ export async function workflowKills({ times, seed, root, mark, onKill }: Workflo
 		assert.notEqual(await Promise.race([once(program, "exit"), late]), "late", "the program runs to its end");
 		stop.abort();
 		assert.ok(hasEnded(), "the program runs to its end");
-		finish();
+		await finish();
 	};
 	while (figures.kills < times) {
 		const program = start();
@@ -170,7 +157,7 @@ export async function workflowKills({ times, seed, root, mark, onKill }: Workflo
 			figures.kills += 1;
 			onKill?.(figures.kills);
 		}
-		if (hasEnded()) finish();
+		if (hasEnded()) await finish();
 		else assert.equal(code, null, "a program that was not killed runs to its end");
 		// A script without missing runs is no test of a kill.
 		if (missing().length === 0) await complete();

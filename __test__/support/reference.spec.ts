@@ -110,10 +110,11 @@ function checkPage(page: string, reference: string): void {
 
 test("the reference for programs has every function, option and field of index.d.ts", () => {
 	const source = readFileSync(join(packageDir, "index.d.ts"), "utf8");
-	const declarations = source.replace(
-		/\(\n([^()]*?),\n\t+\)/g,
-		(_, list: string) => `(${list.replace(/\s+/g, " ").trim()})`,
-	);
+	const oneLine = (_: string, open: string, list: string, close: string) =>
+		`${open}${list.replace(/\s+/g, " ").trim()}${close}`;
+	const declarations = source
+		.replace(/(<)\n([^<>()]*?),\n\t+(>)(?=\()/g, oneLine)
+		.replace(/(\()\n([^()]*?),\n\t+(\))/g, oneLine);
 	const functions = rows(declarations).join("\n");
 	const after = "`index.d.ts` has the types, and an example of each function.";
 	const reference = `${after}\n\n${table}${functions}\n${interfaces(declarations)}\n`;

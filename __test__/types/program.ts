@@ -50,6 +50,29 @@ export async function results(): Promise<void> {
 	run({ ...task, thinking: "much" });
 }
 
+export async function chains(): Promise<void> {
+	const schema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] } as const;
+	const chained = await run.chain([
+		{ ...task, schema },
+		({ data }) => ({
+			...task,
+			task: `${data.count satisfies number}`,
+			schema: { type: "array", items: { type: "string" } },
+		}),
+		({ data }) => ({ ...task, task: (data satisfies string[]).join() }),
+	]);
+	const [first, second, third] = chained;
+	if (first.ok) void (first.data satisfies { count: number });
+	void [second?.data satisfies string[] | undefined, third?.data satisfies undefined];
+	void (chained.map(({ text }) => text) satisfies (string | undefined)[]);
+	// @ts-expect-error the step before has no such data
+	await run.chain([{ ...task, schema }, ({ data }) => ({ ...task, task: data.size })]);
+	// @ts-expect-error an unknown option
+	await run.chain([task, { ...task, timeout: 5 }]);
+	const long = await run.chain([task, ...["a", "b", "c", "d", "e"].map((words) => ({ ...task, task: words }))]);
+	void (long.at(-1)?.ok satisfies boolean | undefined);
+}
+
 export async function scripts(): Promise<void> {
 	const schema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] } as const;
 	const value = await workflow("typed", {}, async (wf) => {

@@ -4,6 +4,7 @@ import { readFile } from "node:fs/promises";
 import type { SingleResult, ToolResult } from "../../native.js";
 import type { ToolOutput } from "../host/pi.ts";
 import { defined } from "../host/stored.ts";
+import { submittedBy } from "../host/submission.ts";
 
 /** The name of the tool. */
 export const SCRIPT_TOOL = "subagent_run";
@@ -30,7 +31,7 @@ export async function scriptOutput(result: ToolResult): Promise<ToolOutput> {
 		status: run.outcome,
 		// A moved run has a receipt in place of a report.
 		report: isBackground ? text : await reportOf(run),
-		data: await dataOf(run),
+		data: await submittedBy(run),
 		runId: run.runId ?? result.details.runId ?? "",
 		// The usage of a stored result is that of the run that was paid before.
 		cost: run.reused ? 0 : run.usage.cost,
@@ -41,9 +42,4 @@ export async function scriptOutput(result: ToolResult): Promise<ToolOutput> {
 /** A script filters a long report itself, so it gets the whole text. */
 async function reportOf({ output = "", fullOutputFile }: SingleResult): Promise<string> {
 	return fullOutputFile ? await readFile(fullOutputFile, "utf8") : output;
-}
-
-async function dataOf({ structured, structuredFile }: SingleResult): Promise<unknown> {
-	if (structured !== undefined || !structuredFile) return structured;
-	return JSON.parse(await readFile(structuredFile, "utf8"));
 }

@@ -90,6 +90,13 @@ const MIGRATIONS: &[&str] = &[
         UNIQUE (workflow, name)
     ) STRICT;
     CREATE INDEX workflow_run_of ON workflow_run (run);",
+    // 6: the account that a run has charged, and its charged cost and tokens; the tokens of all runs of a workflow, and the process
+    // that continues an interrupted one.
+    "ALTER TABLE run ADD COLUMN account TEXT;
+    ALTER TABLE run ADD COLUMN cost REAL NOT NULL DEFAULT 0;
+    ALTER TABLE run ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE workflow ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE workflow ADD COLUMN continued_by TEXT;",
 ];
 
 /// The newest version that this release supports.

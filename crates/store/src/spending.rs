@@ -25,16 +25,16 @@ impl Store {
     ///
     /// If the database cannot be used; nothing is then added.
     pub fn add_spending(&self, session: &str, cost: f64) -> Result<(), StoreError> {
-        if !cost.is_finite() || cost <= 0.0 {
-            return Ok(());
-        }
         let open = self.ready()?;
         add_spending(&open.connection, session, cost).map_err(|source| self.failed(source))
     }
 }
 
-/// Adds to the spending of an account.
+/// Adds to the spending of an account. A cost that is negative, infinite or not a number counts as 0.
 pub(crate) fn add_spending(connection: &Connection, session: &str, cost: f64) -> rusqlite::Result<()> {
+    if !cost.is_finite() || cost <= 0.0 {
+        return Ok(());
+    }
     connection.execute(
         "INSERT INTO spending (session, cost, touched_ms) VALUES (?1, ?2, ?3)
          ON CONFLICT (session) DO UPDATE

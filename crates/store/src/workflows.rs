@@ -19,7 +19,7 @@ const CHANGED: &str =
 /// The change of a stored workflow that starts.
 const OPENED: &str =
     "UPDATE SET process = excluded.process, is_live = excluded.is_live, started_ms = excluded.started_ms,
-    expires_ms = excluded.expires_ms, body = excluded.body, is_stopping = excluded.is_stopping";
+    expires_ms = excluded.expires_ms, body = excluded.body, is_stopping = excluded.is_stopping, continued_by = NULL";
 
 /// Returns the account of a workflow, whose runs share its budget. It is removed with the workflow.
 #[must_use]
@@ -60,7 +60,7 @@ pub enum HostProcess {
 }
 
 /// The run that has a name in a workflow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct NamedRun {
     /// The run.
     pub run: StoredRun,
@@ -142,6 +142,19 @@ impl Store {
         })
     }
 
+    /// Returns the tokens of all runs that have had a name in a workflow, by the key of the workflow.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be used.
+    pub fn workflow_tokens(&self, key: &str) -> Result<u64, StoreError> {
+        self.read(|connection, _| {
+            let mut query = connection.prepare("SELECT tokens FROM workflow WHERE key = ?1")?;
+            let tokens: Option<i64> = query.query_row([key], |row| row.get(0)).optional()?;
+            Ok(tokens.and_then(|tokens| u64::try_from(tokens).ok()).unwrap_or_default())
+        })
+    }
+
     /// Asks the host of a workflow to end it. `false`: it is not live, or not known.
     ///
     /// # Errors
@@ -151,6 +164,28 @@ impl Store {
         self.write(|transaction, _| {
             let sql = "UPDATE workflow SET is_stopping = 1 WHERE key = ?1 AND is_live";
             Ok(transaction.execute(sql, [key])? > 0)
+        })
+    }
+
+    /// Claims the right to continue a workflow whose host has ended. At most one process gets it, and each process only once until
+    /// the workflow starts again. `false`: the workflow is hosted, was stopped, or is not known, or the right is taken.
+    ///
+    /// # Errors
+    ///
+    /// If the database cannot be used; nothing has changed then.
+    pub fn claim_continuation(&self, key: &str) -> Result<bool, StoreError> {
+        self.write(|transaction, own| {
+            let Some(known) = workflow_of(transaction, key)? else { return Ok(false) };
+            let host = host_of(own, known.is_live, known.process.as_deref());
+            let mut query = transaction.prepare("SELECT continued_by FROM workflow WHERE key = ?1")?;
+            let claimed: Option<String> = query.query_row([key], |row| row.get(0))?;
+            let is_taken = claimed.is_some_and(|by| own.current(&by) == own.id() || !own.has_ended(&by));
+            if known.is_stopping || is_taken || matches!(host, HostProcess::This | HostProcess::Other) {
+                return Ok(false);
+            }
+            let sql = "UPDATE workflow SET continued_by = ?2 WHERE key = ?1";
+            transaction.execute(sql, [key, own.id()])?;
+            Ok(true)
         })
     }
 

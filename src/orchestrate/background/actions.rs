@@ -244,8 +244,13 @@ pub async fn resume(
     scope: &ConversationScope,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Result<ActionOutcome, ActionError> {
+    let mut run = run.clone();
+    if message.is_some() || run.outcome == Some(RunOutcome::Completed) {
+        // The answer to a message of a person is not the result of the run's task, which its workflow keeps.
+        run.workflow = None;
+    }
     // A person who continues a run gives it its budget anew.
-    continue_session(service, run, message, Used::default(), scope, callbacks).await
+    continue_session(service, &run, message, Used::default(), scope, callbacks).await
 }
 
 /// Continues an ended run in the session of its child. `used_before` counts towards the run's own budget.
@@ -303,15 +308,12 @@ async fn continue_session(
         overrides,
     };
     let mut record = resumed(run);
-    if run.outcome == Some(RunOutcome::Completed) {
-        // The workflow has its result. An answer to another message must not replace that.
-        record.workflow = None;
-    }
     let is_adopted = adopt(&mut record, scope).await;
     let live = Arc::new(LiveRun::new(record, config, &scope.ends_with));
     let id = SharedRunId::new(RunId::of_key(&run.key));
     let ready = prepare_with(settings, spec, id, &*callbacks, &live.control.cancel, None).await;
-    let ready = ready.map_err(|result| ActionError::NotAdmitted(result.text))?;
+    let mut ready = ready.map_err(|result| ActionError::NotAdmitted(result.text))?;
+    ready.is_charged_by_record = run.workflow.as_ref().is_some_and(|place| place.account.is_some());
     // Before the run is claimed, which forgets how it ended.
     if let Some(unmet) = ready.unmet() {
         return Err(unmet.clone().into());

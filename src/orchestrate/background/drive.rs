@@ -15,7 +15,7 @@ use crate::orchestrate::CallOrder;
 use crate::orchestrate::admission::{Admission, EarlyChildren};
 use crate::run::{AdmittedRun, HostCallbacks, RunRecord, ToolResult};
 
-/// The maximum age of unstored usage while nothing else changes. After a crash, usage that was not stored is unknown.
+/// The maximum age of unstored usage of a run without a workflow, while nothing else changes. After a crash, usage that was not stored is unknown.
 const SPENDING_INTERVAL: Duration = Duration::from_secs(5);
 /// The interval at which a host process writes a snapshot of its run.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(500);
@@ -93,6 +93,8 @@ async fn store_changes(service: &Arc<BackgroundService>, live: &LiveRun) -> Infa
     let essence = |run: &RunRecord| (run.state, run.transcript.clone(), run.model.clone());
     let mut changes = live.watch();
     let mut run = live.record();
+    // The next process must know what a workflow has spent: its budget counts all of it.
+    let interval = if run.workflow.is_some() { Duration::ZERO } else { SPENDING_INTERVAL };
     let mut at = Instant::now();
     let mut has_spent = false;
     loop {
@@ -101,11 +103,11 @@ async fn store_changes(service: &Arc<BackgroundService>, live: &LiveRun) -> Infa
             result = changes.changed() => if result.is_err() {
                 std::future::pending::<()>().await;
             },
-            () = sleep_until(at + SPENDING_INTERVAL), if has_spent => {}
+            () = sleep_until(at + interval), if has_spent => {}
         }
         let now = changes.borrow_and_update().clone();
         has_spent = now.progress.usage != run.progress.usage;
-        if (has_spent && at.elapsed() >= SPENDING_INTERVAL) || essence(&now) != essence(&run) {
+        if (has_spent && at.elapsed() >= interval) || essence(&now) != essence(&run) {
             (run, at, has_spent) = (now, Instant::now(), false);
             service.save(live).await;
         }

@@ -110,15 +110,12 @@ impl RunStore {
 
     /// Stores the end of a run whose process has died. `false`: another process was first.
     pub(super) fn adopt(&self, run: &RunRecord, from: &str, delivery: Option<&Delivery>) -> bool {
-        // A run whose process has died has not charged the account of its workflow.
-        let charge = run.workflow.as_ref().and_then(|workflow| workflow.account.as_deref());
-        let charge =
-            charge.map(|account| (account, run.progress.usage.cost.total - run.spent_before.cost.total));
-        let adopt =
-            |store: Store| store.adopt_run(&stored(run, &store), from, delivery, charge).unwrap_or(false);
-        let is_adopted = self.existing().is_some_and(adopt);
-        if is_adopted && let Some((account, cost)) = charge {
-            charge_lost(account, cost);
+        let Some(store) = self.existing() else { return false };
+        let is_adopted = store.adopt_run(&stored(run, &store), from, delivery).unwrap_or(false);
+        if is_adopted
+            && let Some(account) = run.workflow.as_ref().and_then(|workflow| workflow.account.as_deref())
+        {
+            charge_lost(account, store.spent(account).unwrap_or_default());
         }
         is_adopted
     }
@@ -448,6 +445,9 @@ fn stored(run: &RunRecord, store: &Store) -> StoredRun {
         archived_ms: run.archived_ms,
         directory: run.directory.as_ref().map(|path| path.to_string_lossy().into_owned()),
         is_foreground: run.is_foreground,
+        account: run.workflow.as_ref().and_then(|workflow| workflow.account.clone()),
+        cost: run.progress.usage.cost.total,
+        tokens: i64::try_from(run.progress.usage.tokens()).unwrap_or(i64::MAX),
     }
 }
 

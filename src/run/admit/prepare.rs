@@ -39,6 +39,8 @@ pub struct AdmittedRun {
     pub(crate) tree_lock: Option<Arc<File>>,
     /// The private tree of a child that a launcher starts on another machine, once it is known.
     pub(crate) remote_work: Option<Arc<RemoteWork>>,
+    /// True if the store charges the account of the run whenever it stores the run's record.
+    pub(crate) is_charged_by_record: bool,
 }
 
 impl AdmittedRun {
@@ -324,7 +326,15 @@ impl<'a> Call<'a> {
         let dropped = plan.dropped.iter().filter(|dropped| !is_builtin || !dropped.is_unavailable());
         builder.diagnostics.extend(dropped.map(ToString::to_string));
         resolved.log(&plan);
-        Ok(AdmittedRun { spec, resolved, plan, builder, tree_lock: None, remote_work: None })
+        Ok(AdmittedRun {
+            spec,
+            resolved,
+            plan,
+            builder,
+            tree_lock: None,
+            remote_work: None,
+            is_charged_by_record: false,
+        })
     }
 
     fn refused(&self, refusal: Refusal) -> ToolResult {

@@ -108,6 +108,15 @@ impl SessionAccount {
         });
     }
 
+    /// Raises the cost to that of the store, which counts all processes.
+    fn raise(&self, spent: u64) {
+        self.ledger.send_if_modified(|ledger| {
+            let is_raised = spent > ledger.spent;
+            ledger.spent = ledger.spent.max(spent);
+            is_raised
+        });
+    }
+
     /// Returns the cost of the first turn of a run, from its agent's turns, else from the most expensive turn of any
     /// agent.
     pub(super) fn first_turn(&self, agent: &str) -> Option<TurnSize> {
@@ -260,11 +269,11 @@ pub(crate) fn spent_before(context: &HostContext) -> f64 {
     store.zip(context.account()).and_then(|(store, session)| store.spent(session).ok()).unwrap_or_default()
 }
 
-/// Adds the cost of a run whose process has died to an account of this process. The store has it already.
-pub(crate) fn charge_lost(account: &str, cost: f64) {
+/// Counts the cost of a run whose process has died in the account of this process. `spent` is the stored cost of all runs.
+pub(crate) fn charge_lost(account: &str, spent: f64) {
     let known = find(&mut ACCOUNTS.lock(), account);
     if let Some(known) = known {
-        known.charge("", nanos(cost), 0);
+        known.raise(nanos(spent));
     }
 }
 

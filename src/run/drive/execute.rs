@@ -113,7 +113,9 @@ impl AdmittedRun {
         // Recorded for every outcome: the money is spent.
         let spent = active.enforcer.spent();
         result.log(spent);
-        blocking(move || note(&context, spent)).await;
+        if !active.admitted.is_charged_by_record {
+            blocking(move || note(&context, spent)).await;
+        }
         result
     }
 

@@ -11,12 +11,12 @@ use crate::spending::add_spending;
 
 /// The columns of a run, in the order in which they are read.
 const COLUMNS: &str = "key, run_id, session_key, session, process, is_live, created_ms, ended_ms, archive_at_ms, \
-                       archived_ms, directory, is_foreground, body";
+                       archived_ms, directory, is_foreground, body, account, cost, tokens";
 /// The number of due runs returned at once. The next call returns the rest.
 const DUE: usize = 256;
 
 /// A background run. Times are milliseconds since 1970.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StoredRun {
     /// A UUID.
     pub key: String,
@@ -44,6 +44,12 @@ pub struct StoredRun {
     pub is_foreground: bool,
     /// The rest of the record. The store does not read it.
     pub body: String,
+    /// The account that pays for the run, if the store charges it: see [`Store::put_run`].
+    pub account: Option<String>,
+    /// The run's cost so far, in USD.
+    pub cost: f64,
+    /// The run's tokens so far.
+    pub tokens: i64,
 }
 
 /// The directory of a run.
@@ -65,7 +71,9 @@ pub struct StoredDirectory {
 }
 
 impl Store {
-    /// Stores a run. Replaces a stored run with the same key.
+    /// Stores a run. Replaces a stored run with the same key. In the same transaction charges its account with its cost since it
+    /// was stored last, and the workflow in which it has a name with its tokens. So a process may be killed at any moment, and each
+    /// cost is charged once.
     ///
     /// # Errors
     ///
@@ -112,7 +120,7 @@ impl Store {
     }
 
     /// Works like [`Self::settle_run`] for a run of another process, but only if that process has ended and the run is still live
-    /// under its id. Adds its cost to an account. Returns `false` otherwise, for example if another process was first; nothing
+    /// under its id. Returns `false` otherwise, for example if another process was first; nothing
     /// has then changed.
     ///
     /// # Errors
@@ -123,7 +131,6 @@ impl Store {
         run: &StoredRun,
         from: &str,
         delivery: Option<&Delivery>,
-        charge: Option<(&str, f64)>,
     ) -> Result<bool, StoreError> {
         self.write(|transaction, own| {
             let mut live =
@@ -132,7 +139,6 @@ impl Store {
                 return Ok(false);
             }
             settle(transaction, own, run, delivery, false)?;
-            charge.map_or(Ok(()), |(account, cost)| add_spending(transaction, account, cost))?;
             Ok(true)
         })
     }
@@ -335,15 +341,17 @@ pub(crate) fn put_run(
     own: &Presence,
     run: &StoredRun,
 ) -> rusqlite::Result<()> {
+    charge(transaction, run)?;
     let process = run.process.as_deref().map_or(own.id(), |process| own.current(process));
     transaction.execute(
         &format!(
-            "INSERT INTO run ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
+            "INSERT INTO run ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)
              ON CONFLICT (key) DO UPDATE SET run_id = excluded.run_id, session_key = excluded.session_key,
              session = excluded.session, process = excluded.process, is_live = excluded.is_live,
              created_ms = excluded.created_ms, ended_ms = excluded.ended_ms, archive_at_ms = excluded.archive_at_ms,
              archived_ms = excluded.archived_ms, directory = excluded.directory,
-             is_foreground = excluded.is_foreground, body = excluded.body"
+             is_foreground = excluded.is_foreground, body = excluded.body, account = excluded.account,
+             cost = max(cost, excluded.cost), tokens = max(tokens, excluded.tokens)"
         ),
         params![
             run.key,
@@ -359,10 +367,29 @@ pub(crate) fn put_run(
             run.directory,
             run.is_foreground,
             run.body,
+            run.account,
+            run.cost,
+            run.tokens,
         ],
     )?;
     // No process is left to act on them.
     if run.is_live { Ok(()) } else { forget_requests(transaction, &run.key) }
+}
+
+/// Charges the account and the workflow of a run with its usage since it was stored last.
+fn charge(transaction: &Transaction<'_>, run: &StoredRun) -> rusqlite::Result<()> {
+    let Some(account) = &run.account else { return Ok(()) };
+    let mut query = transaction.prepare("SELECT cost, tokens FROM run WHERE key = ?1")?;
+    let charged = query.query_row([&run.key], |row| Ok((row.get(0)?, row.get(1)?)));
+    let (cost, tokens): (f64, i64) = charged.optional()?.unwrap_or_default();
+    add_spending(transaction, account, run.cost - cost)?;
+    if run.tokens > tokens {
+        transaction.execute(
+            "UPDATE workflow SET tokens = tokens + ?2 WHERE key IN (SELECT workflow FROM workflow_run WHERE run = ?1)",
+            params![run.key, run.tokens - tokens],
+        )?;
+    }
+    Ok(())
 }
 
 /// The runs that a condition selects, in its order.
@@ -389,5 +416,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
         directory: row.get(10)?,
         is_foreground: row.get(11)?,
         body: row.get(12)?,
+        account: row.get(13)?,
+        cost: row.get(14)?,
+        tokens: row.get(15)?,
     })
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
 use crate::orchestrate::background::workflow::{
-    KeyedRecord, WorkflowRecord, WorkflowState, stop_workflow, workflows,
+    KeyedRecord, WorkflowRecord, WorkflowState, claim_continuations, stop_workflow, workflows,
 };
 use crate::present::{Mark, Report, WorkflowRow, WorkflowRunRow, workflow_lines, workflows_report};
 use crate::run::{
@@ -31,7 +31,8 @@ pub struct InterruptedWorkflow {
     pub problem: Option<String>,
 }
 
-/// Returns the interrupted workflows of the project whose scripts were files.
+/// Returns the interrupted workflows of the project whose scripts were files, and claims those that may run: of several pis that
+/// start at once, one gets a workflow.
 pub async fn interrupted_workflows(view: &ConversationView) -> Vec<InterruptedWorkflow> {
     let ConversationScope { cwd, context, .. } = &view.scope;
     let (cwd, context) = (cwd.clone(), Arc::clone(context));
@@ -48,7 +49,12 @@ pub async fn interrupted_workflows(view: &ConversationView) -> Vec<InterruptedWo
         });
         interrupted.collect()
     };
-    blocking(read).await
+    let mut interrupted: Vec<InterruptedWorkflow> = blocking(read).await;
+    let may_run = interrupted.iter().filter(|workflow| workflow.script.is_some());
+    let claimed =
+        claim_continuations(&view.scope, may_run.map(|workflow| workflow.id.clone()).collect()).await;
+    interrupted.retain(|workflow| workflow.script.is_none() || claimed.contains(&workflow.id));
+    interrupted
 }
 
 /// Lists all workflows of the project with their runs.

@@ -254,6 +254,9 @@ async fn begin(
         record_of(&ready, session.unwrap_or_else(|| workflow_account(&place.workflow_key())))
     });
     record.workflow = Some(place.clone());
+    for ready in std::iter::once(&mut ready).chain(&mut from_start) {
+        ready.is_charged_by_record = true;
+    }
     let workflow = stored_workflow(place, ready.resolved.base_config());
     let (stored, place) = (record.clone(), place.clone());
     let known = known.map(|(_, named)| named);

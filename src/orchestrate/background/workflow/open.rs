@@ -1,4 +1,4 @@
-//! Workflows whose scripts run in this process, and the list of all.
+//! Workflows whose scripts run in this process.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::sleep;
 
-use super::record::{KeyedRecord, WorkflowLimits, WorkflowRecord, WorkflowState, expiry};
+use super::record::{WorkflowLimits, WorkflowRecord, WorkflowState, expiry};
 use crate::orchestrate::background::ending::adopt_orphan;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
 use crate::orchestrate::background::service::{BackgroundService, background};
@@ -155,12 +155,10 @@ pub async fn open_workflow(
         let store = service.store.workflows()?;
         let known = store.workflow(&at).map_err(|error| error.in_full())?;
         let cost = store.spent(&own).unwrap_or_default();
-        let runs = store.named_runs(&at).map_err(|error| error.in_full())?;
-        let runs = runs.iter().filter_map(|(_, named)| RunRecord::from_json(&named.run.body).ok());
-        let tokens = runs.map(|run| run.progress.usage.tokens()).sum::<u64>();
+        let tokens = tokens_with_inner(&store, &at).map_err(|error| error.in_full())?;
         Ok((known, cost, tokens))
     };
-    let (known, cost, tokens_of_runs) = service.blocking(read).await.map_err(failed)?;
+    let (known, cost, tokens) = service.blocking(read).await.map_err(failed)?;
     if let Some((row, host @ (HostProcess::This | HostProcess::Other))) = &known {
         // An entry of this process without a handle was dropped.
         let is_open = *host == HostProcess::Other || find(&service, &key).is_some();
@@ -173,8 +171,6 @@ pub async fn open_workflow(
         forget_account(&account);
     }
     let before = known.as_ref().map(|(row, _)| read_record(row)).unwrap_or_default();
-    // A killed process has not counted the runs that it worked on.
-    let tokens = before.tokens.max(tokens_of_runs);
     let now = now_ms();
     let WorkflowRequest { id, name, file, parent, mut limits } = request;
     limits.max_runs.get_or_insert(MAX_RUNS);
@@ -209,8 +205,6 @@ pub async fn open_workflow(
         return Err(WorkflowError::Runs { id, where_: "another process".to_owned() });
     }
     OPEN.lock().insert(place(&opened.service, &key), Arc::clone(&opened));
-    let uncounted = tokens - before.tokens;
-    opened.outer().iter().for_each(|outer| outer.note_ended(uncounted));
     spawn_task(watch(Arc::clone(&opened)));
     Ok(opened)
 }
@@ -288,6 +282,11 @@ impl OpenWorkflow {
         if all.get(&place).is_some_and(|open| std::ptr::eq(Arc::as_ptr(open), self)) {
             all.remove(&place);
         }
+    }
+
+    /// Returns its record as it is now.
+    pub(super) fn record(&self) -> WorkflowRecord {
+        self.state.lock().record.clone()
     }
 
     /// The phase that it is in.
@@ -421,107 +420,6 @@ pub(super) fn find(service: &BackgroundService, key: &str) -> Option<Arc<OpenWor
     OPEN.lock().get(&place(service, key)).cloned()
 }
 
-/// Returns the workflows of a project, or all, the newest first.
-///
-/// # Errors
-///
-/// If the store cannot be used.
-pub async fn workflows(
-    cwd: &Path,
-    context: &HostContext,
-    is_all: bool,
-) -> Result<Vec<WorkflowRecord>, String> {
-    let (cwd, agent_dir) = (cwd.to_owned(), context.agent_dir.clone());
-    blocking(move || {
-        let service = background(&agent_dir);
-        let project = canonical(&cwd);
-        let store = service.store.workflows()?;
-        let rows = store.workflows().map_err(|error| error.in_full())?;
-        let mut found = Vec::new();
-        for (row, host) in rows {
-            let record = read_record(&row);
-            if is_all || record.project == project {
-                found.push(whole(&service, &store, &row, record, host)?);
-            }
-        }
-        Ok(found)
-    })
-    .await
-}
-
-/// Asks the process that hosts a workflow to end it. `false`: no process does.
-///
-/// # Errors
-///
-/// If the store cannot be used.
-pub async fn stop_workflow(cwd: &Path, context: &HostContext, id: &str) -> Result<bool, String> {
-    let (service, key) = named(cwd, context, id).await;
-    let open = find(&service, &key);
-    if let Some(open) = &open {
-        open.stop();
-    }
-    let is_open = open.is_some();
-    let stop = move |service: &BackgroundService| {
-        let store = service.store.workflows()?;
-        if is_open {
-            // It counts as stopped even if this process ends before its script does.
-            store.stop_workflow(&key).map_err(|error| error.in_full())?;
-            return Ok(true);
-        }
-        let host = store.workflow(&key).map_err(|error| error.in_full())?.map(|(_, host)| host);
-        // A stopped workflow whose process has died does not continue at the next start of pi.
-        if !matches!(host, Some(HostProcess::Other | HostProcess::Dead)) {
-            return Ok(false);
-        }
-        store.stop_workflow(&key).map_err(|error| error.in_full())
-    };
-    service.blocking(stop).await
-}
-
-/// Removes a workflow and its results, unless a process hosts it. Its runs stay until they are old. `false`: it is hosted, or
-/// not known.
-///
-/// # Errors
-///
-/// If the store cannot be used.
-pub async fn remove_workflow(cwd: &Path, context: &HostContext, id: &str) -> Result<bool, String> {
-    let (service, key) = named(cwd, context, id).await;
-    let remove = move |service: &BackgroundService| {
-        service.store.workflows()?.remove_workflow(&key).map_err(|error| error.in_full())
-    };
-    service.blocking(remove).await
-}
-
-async fn named(cwd: &Path, context: &HostContext, id: &str) -> (Arc<BackgroundService>, String) {
-    let (cwd, agent_dir, id) = (cwd.to_owned(), context.agent_dir.clone(), id.to_owned());
-    blocking(move || (background(&agent_dir), workflow_key(&canonical(&cwd), &id))).await
-}
-
-/// Returns a workflow with its runs. Runs of this process have their newest facts.
-fn whole(
-    service: &BackgroundService,
-    store: &Store,
-    row: &StoredWorkflow,
-    record: WorkflowRecord,
-    host: HostProcess,
-) -> Result<WorkflowRecord, String> {
-    let runs = store.named_runs(&row.key).map_err(|error| error.in_full())?;
-    let entries = runs.into_iter().filter_map(|(name, NamedRun { run, host, .. })| {
-        let live = service.registry.get(&run.key).map(|live| live.record());
-        let run = live.or_else(|| RunRecord::from_json(&run.body).ok())?;
-        Some(KeyedRecord::of(name, &run, host == HostProcess::Dead))
-    });
-    let entries = entries.collect();
-    let open = find(service, &row.key);
-    // A handle that was dropped leaves its row.
-    let host = if host == HostProcess::This && open.is_none() { HostProcess::None } else { host };
-    // The account of runs without a script may be that of a session, which has paid for other runs, too.
-    let has_account = record.account == workflow_account(&row.key);
-    let spent = if has_account { store.spent(&record.account).unwrap_or_default() } else { 0.0 };
-    let record = open.map_or(record, |open| open.state.lock().record.clone());
-    Ok(WorkflowRecord { cost: spent, ..record }.with_runs(host, row.is_stopping, entries))
-}
-
 /// Returns the runs of a workflow whose processes have died.
 async fn orphans(service: &Arc<BackgroundService>, key: &str) -> Result<Vec<(RunRecord, String)>, String> {
     let key = key.to_owned();
@@ -535,6 +433,28 @@ async fn orphans(service: &Arc<BackgroundService>, key: &str) -> Result<Vec<(Run
         Ok(orphans.collect())
     };
     service.blocking(read).await
+}
+
+/// Returns the tokens of a workflow and of all workflows within it.
+fn tokens_with_inner(store: &Store, key: &str) -> Result<u64, StoreError> {
+    let all = store.workflows()?;
+    let parents: Vec<(&str, String)> = all
+        .iter()
+        .filter_map(|(row, _)| {
+            let record = read_record(row);
+            Some((row.key.as_str(), workflow_key(&record.project, &record.parent?)))
+        })
+        .collect();
+    // A workflow that starts again under another one could close a circle.
+    let mut counted = vec![key];
+    let mut next = 0;
+    while let Some(outer) = counted.get(next).copied() {
+        let inner = parents.iter().filter(|(inner, parent)| parent == outer && !counted.contains(inner));
+        let inner: Vec<&str> = inner.map(|(inner, _)| *inner).collect();
+        counted.extend(inner);
+        next += 1;
+    }
+    counted.iter().map(|key| store.workflow_tokens(key)).sum()
 }
 
 /// Carries out requests to stop, ends the runs once they have used too many tokens, and stores changes of the record.
@@ -596,7 +516,7 @@ fn where_of(host: HostProcess, record: &WorkflowRecord) -> String {
     }
 }
 
-fn read_record(row: &StoredWorkflow) -> WorkflowRecord {
+pub(super) fn read_record(row: &StoredWorkflow) -> WorkflowRecord {
     // A newer release may have written another form.
     serde_json::from_str(&row.body).unwrap_or_default()
 }
@@ -664,11 +584,13 @@ mod tests {
         let mut run = RunRecord { outcome: Some(RunOutcome::Interrupted), ..RunRecord::default() };
         run.progress.usage.input = 60;
         let body = serde_json::to_string(&run).expect("a run is JSON");
-        let run = StoredRun { key: "run".to_owned(), is_live: true, body, ..StoredRun::default() };
+        let account = Some(killed.account());
+        let run = StoredRun { key: "run".to_owned(), is_live: true, body, account, ..StoredRun::default() };
         let claim = Claim { workflow: killed.key(), name: "key", digest: "d", run: &run, known: None };
         let workflow = StoredWorkflow { key: killed.key().to_owned(), ..StoredWorkflow::default() };
         let store = killed.service.store.workflows().expect("the store is usable");
         assert!(store.claim_name(&claim, &workflow).expect("the claim is decided"));
+        store.put_run(&StoredRun { tokens: 60, ..run }).expect("the run is stored");
         killed.close();
         let opened = open(dir.path(), "w", None, 1).await;
         assert_eq!(opened.tokens(), 60);
