@@ -238,7 +238,8 @@ impl RunFiles {
         } else if !self.clean_up.take().is_some_and(CleanUp::delegate) {
             leftovers::sweep_again();
         }
-        drop(self.lock.take());
+        // The warden exits once nothing is left for it to remove.
+        drop((self.lock.take(), self.clean_up.take()));
     }
 
     /// Removes all files except the ones to keep. Returns true if nothing else remains.
