@@ -12,13 +12,14 @@ use pi_subagent_native::orchestrate::background::commands::Completion;
 use pi_subagent_native::orchestrate::background::{
     Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, Joining, KeyedRecord,
     LiveSnapshot, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step, WorkflowLimits,
-    WorkflowRecord, WorkflowState,
+    WorkflowRecord,
 };
 use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
 use pi_subagent_native::run::{
     AgentInfo, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources,
     RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, Settled, SingleResult,
-    StoredChanges, TaskProgress, TaskState, TimeoutReason, ToolResult, WorkflowRun, WriteReach,
+    StoredChanges, TaskProgress, TaskState, TimeoutReason, ToolResult, WorkflowRun, WorkflowState,
+    WriteReach,
 };
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};

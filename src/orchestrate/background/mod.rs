@@ -72,6 +72,6 @@ pub use spawn::{
 };
 pub(super) use workflow::{Claimed, KeyedRun, claim};
 pub use workflow::{
-    KeyedRecord, OpenWorkflow, WorkflowError, WorkflowLimits, WorkflowRecord, WorkflowRequest, WorkflowState,
-    open_workflow, remove_workflow, stop_workflow, workflows,
+    KeyedRecord, OpenWorkflow, WorkflowError, WorkflowLimits, WorkflowRecord, WorkflowRequest, open_workflow,
+    remove_workflow, stop_workflow, workflows,
 };

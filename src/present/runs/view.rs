@@ -137,10 +137,9 @@ impl ShownRun {
             return self.latest();
         }
         let note = self.note(now_ms);
-        let workflow = self.workflow.as_ref().map(|workflow| brief(&workflow.id));
+        let workflow = self.workflow.as_ref().map(|workflow| brief(workflow.workflow_name()));
         let foreground = match workflow.as_deref() {
-            // The id of a session means nothing to a person.
-            Some(id) if !id.starts_with("codemode ") => id,
+            Some(name) => name,
             _ if self.is_foreground && more != ELSEWHERE => "foreground",
             _ => "",
         };

@@ -21,7 +21,7 @@ use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::spawnable;
 use crate::orchestrate::background::watch::watch_others;
 use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
-use crate::run::{HostCapabilities, RunId, RunRecord, blocking, load_config, spawn_task};
+use crate::run::{HostCapabilities, RunId, RunRecord, blocking, load_config, remove_superseded, spawn_task};
 use agents::config::OnRestart;
 use store::{Delivery, now_ms};
 
@@ -240,7 +240,8 @@ async fn read_stored(service: &Arc<BackgroundService>, view: &ConversationView) 
         };
         runs.extend(service.blocking(read_runs).await);
     }
-    let runs = service.blocking(move |service| service.store.with_changes(runs)).await;
+    let mut runs = service.blocking(move |service| service.store.with_changes(runs)).await;
+    remove_superseded(&mut runs, &[]);
     let stored: Vec<_> = runs.into_iter().map(brief).collect();
     view.note_stored(&stored);
     stored

@@ -16,4 +16,4 @@ pub(super) use open::note_ended;
 pub use open::{
     OpenWorkflow, WorkflowError, WorkflowRequest, open_workflow, remove_workflow, stop_workflow, workflows,
 };
-pub use record::{KeyedRecord, WorkflowLimits, WorkflowRecord, WorkflowState};
+pub use record::{KeyedRecord, WorkflowLimits, WorkflowRecord};
