@@ -70,6 +70,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("KeyedRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
         ("KeyedRecord.outcome", texts(RunOutcome::TEXTS)),
         ("WorkflowRecord.state", texts(WorkflowState::TEXTS)),
+        ("ShownWorkflow.state", texts(WorkflowState::TEXTS)),
         (
             "WorkflowHandle.state",
             WorkflowState::TEXTS.iter().copied().filter(|text| *text != "running").collect(),

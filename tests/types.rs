@@ -14,7 +14,7 @@ use pi_subagent_native::orchestrate::background::{
     LiveSnapshot, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step, WorkflowLimits,
     WorkflowRecord,
 };
-use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
+use pi_subagent_native::present::{Mark, ReportLine, RunQuestion, ShownWorkflow};
 use pi_subagent_native::run::{
     AgentInfo, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources,
     RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, Settled, SingleResult,
@@ -420,6 +420,15 @@ fn a_workflow_and_its_runs_have_the_declared_fields() {
         ..WorkflowRecord::default()
     };
     compare("WorkflowRecord", &workflow, &WorkflowRecord::default());
+    let shown = ShownWorkflow {
+        file: text(),
+        phase: text(),
+        error: text(),
+        ended_ms: Some(1),
+        runs: vec![RunRecord::default()],
+        ..ShownWorkflow::default()
+    };
+    compare("ShownWorkflow", &shown, &ShownWorkflow::default());
 }
 
 fn published() -> PublishedRun {
@@ -477,6 +486,7 @@ fn a_run_and_its_events_have_the_declared_fields() {
     compare("DeliveryMessage", &message, &DeliveryMessage { restart: None, ..message.clone() });
     let event = BackgroundEvent {
         runs: Some(vec![record()]),
+        workflows: Some(vec![ShownWorkflow::default()]),
         message: Some(message),
         run_events: vec![event],
         notices: texts(),

@@ -168,6 +168,16 @@ impl BackgroundSession {
         })
     }
 
+    /// Resolves with the workflows of the project, or with `all` those of all projects, with their runs, newest first.
+    #[napi(catch_unwind, ts_return_type = "Promise<ShownWorkflow[]>")]
+    pub fn workflows(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Json>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let (_, view) = opened.await?;
+            Json::new(&background::project_workflows(&view, all == Some(true)).await)
+        })
+    }
+
     /// Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
     /// `background`, `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the
     /// report, also for a mistake. `host` answers the questions of a resumed run. `pi` describes pi as the caller knows

@@ -6,20 +6,16 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::parse::RunCommand;
+use crate::orchestrate::background::conversation::project_workflows::{relative, shown_workflows};
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
-use crate::orchestrate::background::workflow::{
-    KeyedRecord, WorkflowRecord, remove_workflow, stop_workflow, workflows,
-};
+use crate::orchestrate::background::workflow::{WorkflowRecord, remove_workflow, stop_workflow, workflows};
 use crate::present::{
     Report, ShownWorkflow, WorkflowEnd, with_workflows, workflow_discarded_report, workflow_ended_report,
     workflow_report, workflow_started_report, workflow_stopped_report, workflow_unchanged, workflows_report,
 };
-use crate::run::{
-    AllowedScript, CallSettings, HostCallbacks, RunOutcome, RunRecord, RunState, WorkflowRun, WorkflowState,
-    allow_script, allowed_script, blocking, workflow_name,
-};
+use crate::run::{AllowedScript, HostCallbacks, WorkflowState, allow_script, allowed_script, blocking};
 use files::canonical;
-use sanitizer::{Sanitizer, quoted};
+use sanitizer::quoted;
 
 /// An interrupted workflow of the project, whose script was a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -137,73 +133,7 @@ pub(super) async fn answer_on(
     })
 }
 
-/// Returns the workflows of the project with their runs, the newest first. None if the store cannot be used, which other messages
-/// say.
-pub async fn shown_workflows(view: &ConversationView) -> Vec<ShownWorkflow> {
-    let ConversationScope { cwd, context, .. } = view.scope.clone();
-    let settings = blocking(move || CallSettings::read(&cwd, &context)).await;
-    let known = known(view).await;
-    let shown: Vec<_> = known.into_iter().map(|workflow| shown(workflow, settings.sanitizer())).collect();
-    view.set_workflows(&shown);
-    shown
-}
-
 async fn known(view: &ConversationView) -> Vec<WorkflowRecord> {
     let ConversationScope { cwd, context, .. } = &view.scope;
     workflows(cwd, context, false).await.unwrap_or_default()
-}
-
-fn relative(path: &Path, project: &Path) -> String {
-    path.strip_prefix(project).unwrap_or(path).to_string_lossy().into_owned()
-}
-
-/// Returns what is shown of a workflow. Its names and errors are texts of a script, so they are sanitized.
-fn shown(workflow: WorkflowRecord, sanitizer: &Sanitizer) -> ShownWorkflow {
-    let clean = |text: &str| sanitizer.sanitize(text).into_string();
-    let count = |fits: fn(&KeyedRecord) -> bool| workflow.runs.iter().filter(|run| fits(run)).count();
-    let name = workflow.name.as_deref().unwrap_or_else(|| workflow_name(&workflow.id));
-    ShownWorkflow {
-        name: clean(name),
-        file: workflow.file.as_ref().map(|file| relative(file, &workflow.project)),
-        state: workflow.state,
-        phase: workflow.phase.as_deref().map(clean),
-        live: count(|run| run.outcome.is_none()),
-        completed: count(|run| run.outcome == Some(RunOutcome::Completed)),
-        unfinished: count(|run| run.outcome.is_some_and(|outcome| outcome != RunOutcome::Completed)),
-        cost: workflow.cost,
-        error: workflow.error.as_deref().map(clean),
-        started_ms: workflow.started_ms,
-        ended_ms: workflow.ended_ms,
-        runs: workflow.runs.iter().map(|run| shown_run(run, &workflow, sanitizer)).collect(),
-        id: workflow.id,
-        project: workflow.project,
-    }
-}
-
-/// Returns what is shown of a run that the list of runs may not have.
-fn shown_run(run: &KeyedRecord, workflow: &WorkflowRecord, sanitizer: &Sanitizer) -> RunRecord {
-    let place = WorkflowRun {
-        id: workflow.id.clone(),
-        key: sanitizer.sanitize(&run.key).into_string(),
-        project: workflow.project.clone(),
-        phase: run.phase.clone(),
-        ..WorkflowRun::default()
-    };
-    let mut shown = RunRecord {
-        key: run.run_key.clone(),
-        run_id: run.run_id.clone(),
-        agent: run.agent.clone(),
-        task: run.task.clone(),
-        state: RunState::parse(run.state).unwrap_or_default(),
-        outcome: run.outcome,
-        error: run.error.clone(),
-        created_ms: run.started_ms.unwrap_or(workflow.started_ms),
-        started_ms: run.started_ms,
-        ended_ms: run.ended_ms,
-        is_foreground: true,
-        workflow: Some(place),
-        ..RunRecord::default()
-    };
-    shown.progress.usage.cost.total = run.cost;
-    shown
 }

@@ -12,8 +12,8 @@ mod sharing;
 
 pub(crate) use claim::{Claimed, KeyedRun, claim};
 pub(super) use kept_result::KeptResult;
-pub(super) use open::note_ended;
 pub use open::{
     OpenWorkflow, WorkflowError, WorkflowRequest, open_workflow, remove_workflow, stop_workflow, workflows,
 };
+pub(super) use open::{note_ended, workflows_with_keys};
 pub use record::{KeyedRecord, WorkflowLimits, WorkflowRecord};
