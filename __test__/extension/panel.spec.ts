@@ -100,12 +100,13 @@ describe("the list", () => {
 			"",
 			" ── review ────────────────────────────────────────────────────────────────────",
 		]);
+		panel.columns = 140;
 		const failed = endedRun(placed("src/b.ts"), { outcome: "failed", error: "no credit" });
 		background.now(placed("merge"), failed, endedRun(first, { result: "Fine." }));
 		await passing(200);
-		assert.match(panel.text, /● - review .* read · 1 running, 1 completed/);
+		assert.match(panel.text, /● - review .* read · 1 running, 1 completed, 1 without a result/);
 		background.shown = [aWorkflow({ phase: "merge", runs: background.stored.toReversed(), cost: 0.5 })];
-		await passing(2_500);
+		await passing(3_500);
 		assert.match(panel.text, /● - review .* merge · 1 running, 1 completed, 1 without a result/);
 		assert.match(panel.text, /✓ 3 {3}src\/a\.ts .*\n.* ✗ 2 {3}src\/b\.ts .* failed: no credit\n.* ● 1 {3}merge/);
 		await panel.press("g", KEYS.enter);

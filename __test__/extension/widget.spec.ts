@@ -89,7 +89,7 @@ describe("the widget", () => {
 		// A script may be between two runs.
 		background.now();
 		background.running(aWorkflow({ phase: "merge", completed: 5 }));
-		assert.deepEqual(above.lines(80), [" ● review  merge · 5 completed"]);
+		assert.deepEqual(above.lines(80), [" ● review          merge · 5 completed"]);
 		background.running();
 		assert.equal(above.widget, undefined);
 	});

@@ -121,8 +121,7 @@ impl ShownWorkflow {
         let runs = figures::counted(all, "run");
         let runs =
             if self.completed == all { runs } else { format!("{} of {runs} completed", self.completed) };
-        let error = self.error.as_deref().map(|error| one_line(error, MAX_ERROR).into_string());
-        let facts: Vec<String> = [runs].into_iter().chain(self.spent()).chain(error).collect();
+        let facts: Vec<String> = [runs].into_iter().chain(self.spent()).chain(self.failure()).collect();
         format!("{state}: {}", facts.join(", "))
     }
 
@@ -130,6 +129,13 @@ impl ShownWorkflow {
     #[must_use]
     pub fn spent(&self) -> Option<String> {
         (self.cost > 0.0).then(|| figures::money(self.cost))
+    }
+
+    /// Returns the error of a failed workflow. The error of a stopped one only repeats that it was stopped.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        let error = self.error.as_deref().filter(|_| self.state == WorkflowState::Failed);
+        error.map(|error| one_line(error, MAX_ERROR).into_string())
     }
 
     /// Returns the commands that are useful in its state, in sentences.
@@ -171,7 +177,7 @@ impl ShownWorkflow {
             parts.push(format!("runs: {}", counts.join(", ")));
         }
         parts.extend(self.spent());
-        parts.extend(self.error.as_deref().map(|error| one_line(error, MAX_ERROR).into_string()));
+        parts.extend(self.failure());
         parts
     }
 }

@@ -544,6 +544,29 @@ mod tests {
     use super::*;
 
     #[test]
+    fn an_ended_run_of_a_key_gives_way_to_a_newer_one_unless_its_changes_wait() {
+        let run = |key: &str, name: &str, created_ms, outcome| RunRecord {
+            key: key.to_owned(),
+            created_ms,
+            outcome,
+            workflow: Some(WorkflowRun { key: name.to_owned(), ..WorkflowRun::default() }),
+            ..RunRecord::default()
+        };
+        let stopped = Some(RunOutcome::Aborted);
+        let mut runs = vec![
+            run("old", "a", 1, stopped),
+            run("new", "a", 2, Some(RunOutcome::Completed)),
+            run("alone", "b", 1, stopped),
+            run("elsewhere", "c", 1, stopped),
+            RunRecord { changes_state: Some(ChangesState::Unapplied), ..run("changes", "a", 0, stopped) },
+            RunRecord { workflow: None, ..run("no workflow", "a", 0, stopped) },
+        ];
+        remove_superseded(&mut runs, &[run("of another session", "c", 5, None)]);
+        let left: Vec<&str> = runs.iter().map(|run| run.key.as_str()).collect();
+        assert_eq!(left, ["new", "alone", "changes", "no workflow"]);
+    }
+
+    #[test]
     fn a_row_of_an_earlier_release_is_read_and_progress_stays_flat() {
         let cost = serde_json::json!({
             "input": 0.1, "output": 0.4, "cacheRead": 0.0, "cacheWrite": 0.0, "total": 0.5,

@@ -196,9 +196,12 @@ impl Runs {
                     }
                 }
             }
-            let mut new: Vec<usize> =
-                newest.values().copied().filter(|index| !below.contains(index)).collect();
-            new.retain(|index| self.list[*index].is_live() || workflow.runs.is_empty());
+            // An event may have a run that the last answer of the store has not.
+            let stored = |key: &str| {
+                workflow.runs.iter().any(|run| run.workflow.as_ref().is_some_and(|place| place.key == key))
+            };
+            let new = newest.iter().filter(|(key, _)| !stored(key)).map(|(_, index)| *index);
+            let mut new: Vec<usize> = new.collect();
             new.sort_by_key(|index| self.list[*index].created_ms);
             below.extend(new);
             let is_listed = below.iter().any(|index| *index < self.list.len());

@@ -91,7 +91,7 @@ pub fn with_workflows(mut report: Report, workflows: &[ShownWorkflow]) -> Report
 #[must_use]
 pub fn workflow_unchanged(name: &str, workflow: &ShownWorkflow) -> Report {
     let text = format!("the workflow {} {}", quoted_if_unusual(name), workflow.sentence());
-    let mut report = Report::error(text);
+    let mut report = Report { is_error: true, ..Report::sentence(workflow.mark(), text) };
     report.lines.extend(step_lines(workflow));
     report
 }

@@ -69,6 +69,8 @@ pub(super) struct Columns {
     width: usize,
     /// The beginning that each name shares with another one.
     shared_prefix: Vec<Option<SharedPrefix>>,
+    has_agents: bool,
+    has_models: bool,
     has_tokens: bool,
     has_costs: bool,
 }
@@ -80,6 +82,8 @@ impl Columns {
         Self {
             width,
             shared_prefix: distinguished(&names),
+            has_agents: rows.iter().any(|row| !row.agent.is_empty()),
+            has_models: rows.iter().any(|row| !row.model.is_empty()),
             has_tokens: rows.iter().any(|row| !row.tokens.is_empty()),
             has_costs: is_numbered && rows.iter().any(|row| !row.cost.is_empty()),
         }
@@ -87,7 +91,10 @@ impl Columns {
 
     /// The names of the columns.
     pub(super) fn heading(&self, lead: Span) -> TableRow {
-        let cells = [(NAME, "run"), (AGENT, "agent"), (MODEL, "model"), (TIME, "time")];
+        // A list of workflows alone has neither.
+        let agent = if self.has_agents { "agent" } else { "" };
+        let model = if self.has_models { "model" } else { "" };
+        let cells = [(NAME, "run"), (AGENT, agent), (MODEL, model), (TIME, "time")];
         let cells = cells.into_iter().filter_map(|(column, name)| column.heading(self.width, name)).collect();
         let trailing = self.trailing(TOKENS.heading(self.width, "tokens"), COST.heading(self.width, "cost"));
         let parts = vec![activity_part(vec![Span::new("dim", "doing")])];

@@ -21,8 +21,7 @@ pub(super) fn workflow_activity(workflow: &ShownWorkflow) -> Vec<Span> {
     let state = (!workflow.is_running()).then(|| workflow.state.to_string());
     let phase = workflow.phase.as_deref().filter(|_| workflow.is_running()).map(brief);
     let counts = Some(workflow.counts().join(", ")).filter(|counts| !counts.is_empty());
-    let error = workflow.error.as_deref().map(brief);
-    let words: Vec<String> = [state, phase, counts, error].into_iter().flatten().collect();
+    let words: Vec<String> = [state, phase, counts, workflow.failure()].into_iter().flatten().collect();
     vec![Span::new("muted", words.join(" · "))]
 }
 
