@@ -104,7 +104,7 @@ pub fn workflow_stopped_report(text: String, workflow: &ShownWorkflow) -> Report
     report
 }
 
-/// Reports that a workflow was removed, or with `is_sure` unset what the command would remove.
+/// Reports that a workflow was removed. Without `is_sure`, reports the effect that the command would have.
 #[must_use]
 pub fn workflow_discarded_report(workflow: &ShownWorkflow, is_sure: bool) -> Report {
     let name = quoted_if_unusual(&workflow.name);

@@ -60,7 +60,7 @@ pub(crate) fn relative(path: &Path, project: &Path) -> String {
     path.strip_prefix(project).unwrap_or(path).to_string_lossy().into_owned()
 }
 
-/// Returns what is shown of a workflow. Its names and errors are texts of a script, so they are sanitized.
+/// Returns a workflow as it is shown. Its names and errors are texts of a script, so they are sanitized.
 fn shown(workflow: WorkflowRecord, sanitizer: &Sanitizer) -> ShownWorkflow {
     let clean = |text: &str| sanitizer.sanitize(text).into_string();
     let count = |fits: fn(&KeyedRecord) -> bool| workflow.runs.iter().filter(|run| fits(run)).count();
@@ -83,7 +83,7 @@ fn shown(workflow: WorkflowRecord, sanitizer: &Sanitizer) -> ShownWorkflow {
     }
 }
 
-/// Returns what is shown of a run that the list of runs may not have.
+/// Returns a run as it is shown below its workflow, also if the list of runs does not have it.
 fn shown_run(run: &KeyedRecord, workflow: &WorkflowRecord, sanitizer: &Sanitizer) -> RunRecord {
     let place = WorkflowRun {
         id: workflow.id.clone(),
