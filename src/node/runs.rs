@@ -1,5 +1,10 @@
 //! Background runs, as the panel and the widget draw them. Runs come in as JSON.
 
+#![expect(
+    clippy::too_many_arguments,
+    reason = "JavaScript passes them by position, and napi copies an expectation"
+)]
+
 use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 

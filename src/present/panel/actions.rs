@@ -111,9 +111,8 @@ pub(super) fn workflow_effect(action: PanelAction, workflow: &ShownWorkflow) -> 
     Some(match action {
         PanelAction::Stop if workflow.is_running() && workflow.can_stop() => Effect::Confirm(STOP_WORKFLOW),
         PanelAction::Stop if workflow.can_stop() => Effect::Confirm(GIVE_UP_WORKFLOW),
-        PanelAction::Stop => notice(workflow.sentence()),
         PanelAction::Resume if workflow.can_resume() => Effect::Command("resume"),
-        PanelAction::Resume => notice(workflow.sentence()),
+        PanelAction::Stop | PanelAction::Resume => notice(workflow.sentence()),
         PanelAction::Info => Effect::Report("info", ""),
         PanelAction::Answer
         | PanelAction::Background

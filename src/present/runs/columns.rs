@@ -65,6 +65,7 @@ pub(super) struct RowTexts {
 }
 
 /// A table of runs in a width.
+#[expect(clippy::struct_excessive_bools, reason = "each says that a column has a text")]
 pub(super) struct Columns {
     width: usize,
     /// The beginning that each name shares with another one.
