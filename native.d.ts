@@ -458,6 +458,38 @@ export interface WorkflowLimits {
   maxRuns?: number
 }
 
+/** A workflow as the panel and the widget show it, without secrets. Times are milliseconds since 1970 in UTC. */
+export interface ShownWorkflow {
+  /** Its id, which is unique in its project. */
+  id: string
+  /** Its name for people. */
+  name: string
+  /** The directory that it belongs to. */
+  project: string
+  /** The path of its script, relative to the project if it is in there. */
+  file?: string
+  /** Its state. */
+  state: "running" | "completed" | "failed" | "stopped" | "interrupted"
+  /** The phase that it is in. */
+  phase?: string
+  /** The number of its runs that have not ended. */
+  live: number
+  /** The number of its runs with a result. */
+  completed: number
+  /** The number of its other runs. */
+  unfinished: number
+  /** Spent by its runs, in USD. */
+  cost: number
+  /** The error of its script. */
+  error?: string
+  /** The time of its first start. */
+  startedMs: number
+  /** The time of its last end. */
+  endedMs?: number
+  /** The current run of each of its keys, the key used first comes first, without long texts and files. */
+  runs?: Array<RunRecord>
+}
+
 /** A workflow. Times are milliseconds since 1970 in UTC. */
 export interface WorkflowRecord {
   /** Its id, which is unique in its project. */
@@ -685,6 +717,8 @@ export interface BackgroundEvent {
    * first. They are brief: `task` has at most 200 bytes; `result`, `partial` and `notes` are absent.
    */
   runs?: Array<RunRecord>
+  /** The running workflows of the conversation. */
+  workflows?: Array<ShownWorkflow>
   /**
    * The events of runs for other extensions, oldest first. There are none for runs that had ended before the
    * conversation was opened.
@@ -1591,6 +1625,8 @@ export declare class BackgroundSession {
    * at most 50 runs of other conversations in the same project that a person can still apply, undo or continue.
    */
   projectRuns(): Promise<RunRecord[]>
+  /** Resolves with the workflows of the project, or with `all` those of all projects, with their runs, newest first. */
+  workflows(all?: boolean | undefined | null): Promise<ShownWorkflow[]>
   /**
    * Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
    * `background`, `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the
@@ -1899,7 +1935,7 @@ export declare class Palette {
  * const panel = new Panel(true);
  * panel.setRuns("[]", [], Date.now());
  * for (let next = panel.next(); next; next = panel.next()) {
- * 	if (next.step === "runs") panel.answer(next.id, "[]", undefined, Date.now());
+ * 	if (next.step === "runs") panel.answer(next.id, '{"runs":[],"workflows":[]}', undefined, Date.now());
  * }
  * const view = { rows: 24, theme: 0, keys: panelKeys().map(({ own }) => own), nowMs: Date.now() };
  * for (const line of panel.draw(new Palette("{}"), 80, view)) console.log(line);
@@ -2304,17 +2340,17 @@ export declare function drawReport(palette: Palette, width: number, report: stri
 export declare function drawText(palette: Palette, width: number, color: string, text: string): Array<string>
 
 /**
- * Draws the widget above the editor in at most `maxRows` + 1 lines: the active runs, and the ended runs whose results are
- * unread, both given as JSON.
+ * Draws the widget above the editor in at most `maxRows` + 1 lines: the running workflows in place of their runs, the other active
+ * runs, and the ended runs whose results are unread, all given as JSON.
  *
  * @example
  * ```ts
  * import { drawWidget, Palette } from "pi-subagent-native/extension";
  *
- * console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
+ * console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", "[]", 5).length);
  * ```
  */
-export declare function drawWidget(palette: Palette, width: number, live: string, unread: string, maxRows: number, now?: number | undefined | null): Array<string>
+export declare function drawWidget(palette: Palette, width: number, live: string, unread: string, workflows: string, maxRows: number, now?: number | undefined | null): Array<string>
 
 /**
  * Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. With `wholeSeconds`, for a clock that runs, there are no tenths.
@@ -2561,7 +2597,7 @@ export declare function paletteColors(): Array<string>
 /** The keys of an action of the panel. */
 export interface PanelKey {
   /** The action. */
-  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "discard" | "again" | "workflows" | "stopWorkflow" | "resumeWorkflow" | "keys" | "back" | "left"
+  action: "up" | "down" | "pageUp" | "pageDown" | "halfUp" | "halfDown" | "top" | "bottom" | "open" | "tools" | "answer" | "stop" | "background" | "message" | "resume" | "log" | "info" | "diff" | "all" | "discard" | "again" | "keys" | "back" | "left"
   /** The action of pi's that is the same: the keys that the user has chosen for it come first. */
   pi?: string
   /** The panel's own keys, as pi names keys. */
@@ -3208,8 +3244,8 @@ export interface WaitingQuestion {
 
 /** The end of the process of a workflow. */
 export interface WorkflowEnd {
-  /** The name of its script. */
-  name: string
+  /** The path of its script. */
+  file: string
   /** Its exit code; absent if a signal ended it. */
   exitCode?: number
   /** True if the user has stopped it. */

@@ -396,7 +396,7 @@ async fn changes_of_another_session_are_found_until_they_are_applied_or_discarde
         commands::answer(&scene.service, &next, line, None, user).await.plain()
     };
     let offered = |prefix: &str| {
-        let offered = commands::complete(prefix, &next.named_runs(), &[]).into_iter();
+        let offered = commands::complete(prefix, &next.named_runs(), &[], &[]).into_iter();
         offered.map(|completion| completion.value).collect::<Vec<_>>()
     };
     let list = answer("list").await;

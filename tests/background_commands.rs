@@ -12,11 +12,12 @@ use pi_subagent_native::orchestrate::background::commands::{
 };
 use pi_subagent_native::orchestrate::background::{ActionOutcome, Cleanup, LiveSnapshot, RunRecord};
 use pi_subagent_native::present::{
-    Clock, Mark, Report, WorkflowEnd, WorkflowRow, WorkflowRunRow, action_report, already_finished,
-    info_paths_report, info_report, list_report, log_report, moved_to_background_report, refused_report,
-    started_report, stopped_report, workflow_ended_report, workflow_started_report, workflows_report,
+    Clock, Report, ShownWorkflow, WorkflowEnd, action_report, already_finished, info_paths_report,
+    info_report, list_report, log_report, moved_to_background_report, refused_report, started_report,
+    stopped_report, with_workflows, workflow_discarded_report, workflow_ended_report, workflow_report,
+    workflow_started_report, workflow_unchanged, workflows_report,
 };
-use pi_subagent_native::run::{AllowedScript, RunOutcome, RunState};
+use pi_subagent_native::run::{AllowedScript, RunOutcome, RunState, WorkflowRun, WorkflowState};
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use worktree::ChangesState;
 
@@ -423,71 +424,113 @@ fn actions_report_their_result() {
     let script = AllowedScript { path: "/project/scripts/review.ts".into(), sha256: String::new() };
     section(&mut text, "workflow", &workflow_started_report(script));
     let end = |exit_code, was_stopped, output: &str| {
-        let (name, duration) = ("review.ts".to_owned(), Duration::from_secs(75));
-        workflow_ended_report(&WorkflowEnd {
-            name,
-            exit_code,
-            was_stopped,
-            duration,
-            output: output.to_owned(),
-        })
+        let (file, duration) = ("scripts/review.ts".to_owned(), Duration::from_secs(75));
+        let stopped = shown_workflow(WorkflowState::Stopped);
+        let end = WorkflowEnd { file, exit_code, was_stopped, duration, output: output.to_owned() };
+        workflow_ended_report(&end, (output != "It began.").then_some(&stopped))
     };
     let long = (1..=60).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
     for (heading, report) in [
-        ("workflow: ended", end(Some(0), false, "2 findings\n\nin src/a.ts\n")),
+        ("workflow: ended", end(Some(0), false, "2 findings\n\n  in src/a.ts\n\tline  7\n")),
         ("workflow: long", end(Some(0), false, &long)),
         ("workflow: failed", end(Some(1), false, "So far.\nError: It went wrong.")),
         ("workflow: killed", end(None, false, "")),
-        ("workflow: stopped", end(None, true, "It began.")),
+        ("workflow: stopped", end(None, true, "It is half done.")),
+        ("workflow: stopped, nothing stored", end(None, true, "It began.")),
     ] {
         section(&mut text, heading, &report);
     }
     insta::assert_snapshot!("done", text);
 }
 
-#[test]
-fn workflows_are_listed_with_their_runs() {
-    let run = |mark, key: &str, state, cost| WorkflowRunRow {
-        mark,
-        key: key.to_owned(),
-        run_id: "1a2b3c4d".to_owned(),
-        agent: "reviewer".to_owned(),
-        state,
-        cost,
+fn shown_workflow(state: WorkflowState) -> ShownWorkflow {
+    let run = |key: &str, outcome, cost| {
+        let place = WorkflowRun { key: key.to_owned(), ..WorkflowRun::default() };
+        let mut run = RunRecord { outcome, workflow: Some(place), ..run("1a2b3c4d", "reviewer") };
+        run.progress.usage.cost.total = cost;
+        run
     };
-    let running = WorkflowRow {
-        mark: Mark::Running,
+    ShownWorkflow {
+        id: "review".to_owned(),
         name: "review".to_owned(),
         file: Some("scripts/review.ts".to_owned()),
-        state: "running",
+        state,
         phase: Some("merge".to_owned()),
         live: 1,
         completed: 1,
         unfinished: 1,
         cost: 0.42,
-        error: None,
         runs: vec![
-            run(Mark::Ok, "src/a.ts", "completed", 0.4),
-            run(Mark::Error, "src/b.ts", "failed", 0.02),
-            run(Mark::Running, "merge", "running", 0.0),
+            run("src/a.ts", Some(RunOutcome::Completed), 0.4),
+            run("src/b.ts", Some(RunOutcome::Failed), 0.02),
+            run("merge", None, 0.0),
         ],
-    };
-    let failed = WorkflowRow {
-        mark: Mark::Error,
+        ..ShownWorkflow::default()
+    }
+}
+
+#[test]
+fn workflows_are_listed_with_their_runs() {
+    let failed = ShownWorkflow {
+        id: "every night".to_owned(),
         name: "nightly".to_owned(),
-        file: None,
-        state: "failed",
-        phase: None,
-        live: 0,
-        completed: 0,
-        unfinished: 0,
-        cost: 0.0,
+        state: WorkflowState::Failed,
         error: Some("It went\nwrong.".to_owned()),
-        runs: Vec::new(),
+        ..ShownWorkflow::default()
     };
-    let text = workflows_report(vec![running, failed]).plain();
+    let running = shown_workflow(WorkflowState::Running);
+    let text = workflows_report(&[running.clone(), failed.clone()]).plain();
     insta::assert_snapshot!("workflows", text);
-    insta::assert_snapshot!("no_workflows", workflows_report(Vec::new()).plain());
+    insta::assert_snapshot!("no_workflows", workflows_report(&[]).plain());
+    let listed = list_report(&runs()[..1], 0, Some(&runs()[0].session), &clock());
+    let brief = |workflow: &ShownWorkflow| ShownWorkflow { runs: Vec::new(), ..workflow.clone() };
+    let all = [brief(&running), brief(&shown_workflow(WorkflowState::Stopped)), brief(&failed)];
+    insta::assert_snapshot!("list_with_workflows", with_workflows(listed, &all).plain());
+}
+
+#[test]
+fn a_command_on_a_workflow_says_its_state_and_the_next_step() {
+    let mut text = String::new();
+    for state in WorkflowState::TEXTS {
+        let state = WorkflowState::parse(state).expect("it is a state");
+        let mut workflow = ShownWorkflow { runs: Vec::new(), ..shown_workflow(state) };
+        if state == WorkflowState::Completed {
+            (workflow.live, workflow.completed, workflow.unfinished) = (0, 12, 0);
+        }
+        section(&mut text, &state.to_string(), &workflow_unchanged("review.ts", &workflow));
+    }
+    let completed = shown_workflow(WorkflowState::Completed);
+    section(&mut text, "info", &workflow_report(&completed));
+    for is_sure in [false, true] {
+        section(&mut text, &format!("discard: {is_sure}"), &workflow_discarded_report(&completed, is_sure));
+    }
+    insta::assert_snapshot!("workflow_states", text);
+}
+
+#[test]
+fn the_names_of_workflows_are_completed_where_they_have_an_effect() {
+    let named =
+        |id: &str, state| ShownWorkflow { id: id.to_owned(), name: id.to_owned(), ..shown_workflow(state) };
+    let workflows = [
+        named("review", WorkflowState::Running),
+        named("nightly run", WorkflowState::Stopped),
+        named("migrate", WorkflowState::Completed),
+        named("lost", WorkflowState::Interrupted),
+    ];
+    let offered = |prefix: &str| {
+        complete(prefix, &[], &workflows, &[]).into_iter().map(|one| one.value).collect::<Vec<_>>()
+    };
+    for (prefix, expected) in [
+        ("stop ", ["stop review", "stop lost"].as_slice()),
+        ("resume ", &["resume \"nightly run\"", "resume lost"]),
+        ("resume ni", &["resume \"nightly run\""]),
+        ("info ", &["info review", "info \"nightly run\"", "info migrate", "info lost"]),
+        ("discard --yes m", &["discard --yes migrate"]),
+        ("log ", &[]),
+        ("stop review", &[]),
+    ] {
+        assert_eq!(offered(prefix), expected, "{prefix}");
+    }
 }
 
 #[test]
@@ -524,8 +567,9 @@ fn the_file_of_a_workflow_is_completed() {
 fn typed_commands_are_completed() {
     let runs = runs();
     let agents = ["explorer", "reviewer"].map(|name| (name.to_owned(), "looks".to_owned()));
-    let values =
-        |prefix: &str| complete(prefix, &runs, &agents).into_iter().map(|one| one.value).collect::<Vec<_>>();
+    let values = |prefix: &str| {
+        complete(prefix, &runs, &[], &agents).into_iter().map(|one| one.value).collect::<Vec<_>>()
+    };
     let all = ["5e5e5e5e", "1a2b3c4d", "1a2bffff", "77777777", "0badcafe"];
     let with =
         |command: &str, ids: &[&str]| ids.iter().map(|id| format!("{command} {id}")).collect::<Vec<_>>();
@@ -586,16 +630,16 @@ fn typed_commands_are_completed() {
     let many: Vec<_> = (0..30_u32)
         .map(|number| RunRecord { run_id: format!("{number:08x}"), outcome: None, ..runs[0].clone() })
         .collect();
-    let offered = complete("stop ", &many, &agents);
+    let offered = complete("stop ", &many, &[], &agents);
     assert_eq!((offered.len(), offered[19].value.as_str()), (20, "stop all"));
-    assert_eq!(complete(&format!("stop {}", many[0].agent), &many, &agents).len(), 20);
+    assert_eq!(complete(&format!("stop {}", many[0].agent), &many, &[], &agents).len(), 20);
     assert_eq!(values("undo "), [""; 0], "no run has changed files");
     assert_eq!(values("log 1a2b3c4d "), ["log 1a2b3c4d tools"]);
     assert_eq!(values("log 1a2b3c4d 50 to"), ["log 1a2b3c4d 50 tools"]);
     assert_eq!(values("log 1a2b3c4d tools "), [""; 0]);
     assert_eq!(values("send 1a2b3c4d he"), [""; 0]);
     assert_eq!(values("nonsense 1"), [""; 0]);
-    let first = complete("stop 1a", &runs, &agents).remove(0);
+    let first = complete("stop 1a", &runs, &[], &agents).remove(0);
     assert_eq!(
         (first.label.as_str(), first.description.as_str()),
         ("1a2b3c4d", "explorer \"find 'the' code\" · running · Find where children start.")
@@ -624,7 +668,7 @@ fn only_runs_that_a_command_has_an_effect_on_are_completed() {
     runs[7].transcript = Some("/t".into());
     runs[7].directory = Some("/d".into());
     let numbers = |command: &str| {
-        let offered = complete(&format!("{command} "), &runs, &[]);
+        let offered = complete(&format!("{command} "), &runs, &[], &[]);
         offered.iter().map(|one| one.label.trim_start_matches('0').to_owned()).collect::<Vec<_>>().concat()
     };
     for (command, expected) in [
@@ -643,7 +687,7 @@ fn only_runs_that_a_command_has_an_effect_on_are_completed() {
         assert_eq!(numbers(command), expected, "{command}");
     }
     runs[7].archived_ms = Some(1);
-    let offered = |command: &str| complete(command, &runs, &[]).len();
+    let offered = |command: &str| complete(command, &runs, &[], &[]).len();
     assert_eq!([offered("resume "), offered("log ")], [0, 1], "an archived run can only be read");
 }
 

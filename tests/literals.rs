@@ -8,13 +8,13 @@ use pi_events::QuestionMethod;
 use pi_subagent_native::doctor::Status as CheckStatus;
 
 use pi_subagent_native::orchestrate::background::{
-    BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord, WorkflowState,
+    BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord,
 };
 use pi_subagent_native::present::panel::{PanelAction, PanelStepName};
 use pi_subagent_native::present::{Mark, QuestionKey};
 use pi_subagent_native::run::{
     Caveat, ErrorCode, Mode, NameKind, RunDetails, RunOutcome, RunState, Settled, StoredChanges, TaskState,
-    TimeoutReason, WriteReach,
+    TimeoutReason, WorkflowState, WriteReach,
 };
 use pi_subagent_native::transcript::TranscriptRole;
 use sanitizer::{HomePaths, Severity};
@@ -70,6 +70,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("KeyedRecord.state", RunState::TEXTS.iter().copied().chain([RunRecord::ENDED]).collect()),
         ("KeyedRecord.outcome", texts(RunOutcome::TEXTS)),
         ("WorkflowRecord.state", texts(WorkflowState::TEXTS)),
+        ("ShownWorkflow.state", texts(WorkflowState::TEXTS)),
         (
             "WorkflowHandle.state",
             WorkflowState::TEXTS.iter().copied().filter(|text| *text != "running").collect(),

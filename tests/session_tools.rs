@@ -218,7 +218,7 @@ async fn last_names_the_newest_run_in_foreground_or_background() {
     // The list of an open conversation is updated with its next event.
     for command in ["info", "log", "resume", "send"] {
         eventually("the completion of the run's name", || {
-            let offered = commands::complete(&format!("{command} "), &scene.view.runs(), &[]);
+            let offered = commands::complete(&format!("{command} "), &scene.view.runs(), &[], &[]);
             offered.first().is_some_and(|first| first.label == newest)
         })
         .await;

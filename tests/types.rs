@@ -12,13 +12,14 @@ use pi_subagent_native::orchestrate::background::commands::Completion;
 use pi_subagent_native::orchestrate::background::{
     Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, Joining, KeyedRecord,
     LiveSnapshot, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step, WorkflowLimits,
-    WorkflowRecord, WorkflowState,
+    WorkflowRecord,
 };
-use pi_subagent_native::present::{Mark, ReportLine, RunQuestion};
+use pi_subagent_native::present::{Mark, ReportLine, RunQuestion, ShownWorkflow};
 use pi_subagent_native::run::{
     AgentInfo, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources,
     RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, Settled, SingleResult,
-    StoredChanges, TaskProgress, TaskState, TimeoutReason, ToolResult, WorkflowRun, WriteReach,
+    StoredChanges, TaskProgress, TaskState, TimeoutReason, ToolResult, WorkflowRun, WorkflowState,
+    WriteReach,
 };
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
 use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};
@@ -419,6 +420,15 @@ fn a_workflow_and_its_runs_have_the_declared_fields() {
         ..WorkflowRecord::default()
     };
     compare("WorkflowRecord", &workflow, &WorkflowRecord::default());
+    let shown = ShownWorkflow {
+        file: text(),
+        phase: text(),
+        error: text(),
+        ended_ms: Some(1),
+        runs: vec![RunRecord::default()],
+        ..ShownWorkflow::default()
+    };
+    compare("ShownWorkflow", &shown, &ShownWorkflow::default());
 }
 
 fn published() -> PublishedRun {
@@ -476,6 +486,7 @@ fn a_run_and_its_events_have_the_declared_fields() {
     compare("DeliveryMessage", &message, &DeliveryMessage { restart: None, ..message.clone() });
     let event = BackgroundEvent {
         runs: Some(vec![record()]),
+        workflows: Some(vec![ShownWorkflow::default()]),
         message: Some(message),
         run_events: vec![event],
         notices: texts(),

@@ -196,7 +196,7 @@ describe("the other functions", () => {
 			assert.ok(card.head(palette, size, extent).length > 0);
 			assert.ok(addon.drawText(palette, size, "dim", "A text").length > 0);
 			assert.ok(addon.drawQuestionLine(palette, size, "Remove it?", "alt+a").length > 0);
-			assert.deepEqual(addon.drawWidget(palette, size, "[]", "[]", size), []);
+			assert.deepEqual(addon.drawWidget(palette, size, "[]", "[]", "[]", size), []);
 		}
 	});
 });

@@ -3,7 +3,14 @@
 import type { RunRecord } from "../../extension/background/registry.ts";
 import { Background } from "../../extension/background/registry.ts";
 import type { Native } from "../../extension/host/native.ts";
-import type { BackgroundEvent, BackgroundOptions, BackgroundSession, CommandReport, Transcript } from "../../native.js";
+import type {
+	BackgroundEvent,
+	BackgroundOptions,
+	BackgroundSession,
+	CommandReport,
+	ShownWorkflow,
+	Transcript,
+} from "../../native.js";
 
 let made = 0;
 
@@ -45,6 +52,13 @@ export function endedRun(run: RunRecord, end: Partial<RunRecord> = {}): RunRecor
 	return { ...run, ...files, state: "ended", status: "success", outcome: "completed", endedMs, ...end };
 }
 
+/** A workflow of the project, which runs. */
+export function aWorkflow(workflow: Partial<ShownWorkflow> = {}): ShownWorkflow {
+	const shown = { id: "review", name: "review", project: "/project", file: "review.ts", state: "running" } as const;
+	const counts = { live: 0, completed: 0, unfinished: 0, cost: 0, startedMs: Date.now() - 60_000 };
+	return { ...shown, ...counts, ...workflow };
+}
+
 type Entries = Transcript["entries"];
 
 export class BackgroundDouble implements BackgroundSession {
@@ -52,6 +66,8 @@ export class BackgroundDouble implements BackgroundSession {
 	/** The content of the store. */
 	stored: RunRecord[] = [];
 	others: RunRecord[] = [];
+	/** The workflows of the project. */
+	shown: ShownWorkflow[] = [];
 	/** The runs of other sessions whose work waits. */
 	waiting: RunRecord[] = [];
 	commands: string[] = [];
@@ -100,8 +116,17 @@ export class BackgroundDouble implements BackgroundSession {
 		this.notify({ runs: runs.map(({ result: _result, notes: _notes, ...run }) => run) });
 	}
 
+	/** Sets the running workflows of the session. */
+	running(...workflows: ShownWorkflow[]): void {
+		this.notify({ workflows });
+	}
+
 	async runs(all?: boolean | null): Promise<RunRecord[]> {
 		return all ? [...this.stored, ...this.others] : this.stored;
+	}
+
+	async workflows(): Promise<ShownWorkflow[]> {
+		return this.shown;
 	}
 
 	async projectRuns(): Promise<RunRecord[]> {

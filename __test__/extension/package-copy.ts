@@ -168,6 +168,10 @@ export class ViewDouble implements BackgroundSession {
 		return [];
 	}
 
+	async workflows(): ReturnType<BackgroundSession["workflows"]> {
+		return [];
+	}
+
 	async command(line: string): Promise<CommandReport> {
 		this.commands.push(line);
 		return this.report;

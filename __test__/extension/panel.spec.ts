@@ -8,7 +8,7 @@ import { loadAddon } from "../../extension/host/native.ts";
 import { Pen } from "../../extension/ui/pen.ts";
 import { shownOf, widgetLines } from "../../extension/ui/widget.ts";
 import type { Transcript } from "../../native.js";
-import { aRun, BackgroundDouble, endedRun, report } from "./background-double.ts";
+import { aRun, aWorkflow, BackgroundDouble, endedRun, report } from "./background-double.ts";
 import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
 import { PLAIN } from "./standing-in.ts";
 
@@ -20,6 +20,11 @@ const paragraph = `${Array.from({ length: 150 }, (_, file) => `File ${file} is r
 
 beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: NOW }));
 afterEach(() => mock.timers.reset());
+
+/** A run of the workflow `review`. */
+function placed(key: string, run: Partial<RunRecord> = {}): RunRecord {
+	return aRun({ isForeground: true, workflow: { id: "review", key, project: "/project" }, ...run });
+}
 
 async function open(...runs: RunRecord[]): Promise<{ panel: PanelDouble; background: BackgroundDouble }> {
 	const background = new BackgroundDouble(...runs);
@@ -79,6 +84,63 @@ describe("the list", () => {
 			"   3 turns · ↑12.4k ↓932 R40.2k · $0.02 · scripted/scripted-model",
 		]);
 		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
+	});
+
+	it("shows a workflow as a row with its runs below it, and follows them", async () => {
+		const first = placed("src/a.ts", { usage, startedMs: NOW - 62_000 });
+		const { panel, background } = await open(aRun({ label: "other" }), first);
+		panel.columns = 80;
+		background.shown = [aWorkflow({ phase: "read", runs: [first] })];
+		await passing(11_000);
+		const rows = () => panel.lines().slice(3, 8);
+		assert.deepEqual(rows(), [
+			" ▸ ● - review                        read · 1 running",
+			"   ● 2   src/a.ts  explorer   1m13s",
+			"   ● 1 other       explorer     10s",
+			"",
+			" ── review ────────────────────────────────────────────────────────────────────",
+		]);
+		panel.columns = 140;
+		const failed = endedRun(placed("src/b.ts"), { outcome: "failed", error: "no credit" });
+		background.now(placed("merge"), failed, endedRun(first, { result: "Fine." }));
+		await passing(200);
+		assert.match(panel.text, /● - review .* read · 1 running, 1 completed, 1 without a result/);
+		background.shown = [aWorkflow({ phase: "merge", runs: background.stored.toReversed(), cost: 0.5 })];
+		await passing(3_500);
+		assert.match(panel.text, /● - review .* merge · 1 running, 1 completed, 1 without a result/);
+		assert.match(panel.text, /✓ 3 {3}src\/a\.ts .*\n.* ✗ 2 {3}src\/b\.ts .* failed: no credit\n.* ● 1 {3}merge/);
+		await panel.press("g", KEYS.enter);
+		assert.match(panel.text, /▸ ● \+ review/);
+		assert.doesNotMatch(panel.text, /src\/a\.ts/);
+		assert.equal(panel.foot, "enter show runs  s stop  i info  a all sessions  ? keys  escape close");
+		await panel.press(KEYS.enter, "j");
+		assert.equal(panel.foot.includes("enter open"), true, panel.foot);
+		await panel.press(KEYS.left);
+		assert.match(panel.text, /▸ ● \+ review/);
+	});
+
+	it("leaves out the stopped run of a key that has completed since", async () => {
+		const stopped = endedRun(placed("src/a.ts"), { outcome: "aborted" });
+		const done = endedRun(placed("src/a.ts"), { result: "Fine." });
+		const { panel, background } = await open(done, stopped);
+		background.shown = [aWorkflow({ state: "completed", runs: [done], completed: 1 })];
+		await passing(11_000);
+		await panel.press("g", KEYS.enter);
+		assert.match(panel.text, /▸ ✓ - review .* completed · 1 completed/);
+		assert.equal(panel.lines().filter((line) => line.includes("src/a.ts")).length, 1, panel.text);
+		assert.doesNotMatch(panel.text, /⚠/);
+	});
+
+	it("keeps the runs of an ended workflow hidden, and shows the next steps of a stopped one", async () => {
+		const { panel, background } = await open();
+		const run = endedRun(placed("src/a.ts"), { outcome: "aborted" });
+		background.shown = [aWorkflow({ state: "stopped", unfinished: 1, runs: [run] })];
+		await passing(11_000);
+		assert.match(panel.text, /▸ ⚠ \+ review .* stopped · 1 without a result/);
+		assert.match(panel.text, /it was stopped: 0 of 1 run completed\n/);
+		assert.match(panel.text, /`\/subagents resume review` continues it/);
+		await panel.press(KEYS.enter, "j", KEYS.enter);
+		assert.match(panel.text, /^ ⚠ /, "a run that the list lacks has its transcript");
 	});
 
 	it("tells long names apart, also if each character takes two columns", async () => {
@@ -342,24 +404,23 @@ describe("keys with an effect", () => {
 		assert.ok(!panel.isClosed);
 	});
 
-	it("show, stop and continue the workflow of a run", async () => {
-		const workflow = { id: "review", key: "src/a.ts", project: "/project" } as RunRecord["workflow"] & object;
-		const other = aRun({ label: "other" });
-		const { panel, background } = await open(other, aRun({ label: "loader", workflow }));
+	it("stop, continue and describe the chosen workflow", async () => {
+		const { panel, background } = await open(placed("src/a.ts"));
+		background.shown = [aWorkflow(), aWorkflow({ id: "every night", name: "nightly", state: "interrupted" })];
+		await passing(11_000);
 		const started: unknown[] = [];
 		panel.start = (report) => started.push(report.workflow);
-		await panel.press("w");
-		assert.deepEqual(background.commands, ["workflow"]);
-		await panel.press(KEYS.escape, "S");
-		assert.match(panel.foot, /^shift\+s again stops the workflow of “loader” and all of its runs/);
-		await panel.press("S");
+		await panel.press("g", "s");
+		assert.equal(panel.foot, "s again stops the workflow “review” and all of its runs; any other key cancels");
+		await panel.press("s", "r");
+		assert.match(panel.foot, /the workflow review is running/);
 		const script = { path: "/project/review.ts", sha256: "0" };
 		background.answer = (line) => ({ ...report(`done: ${line}`), workflow: script });
-		await panel.press("R");
-		assert.deepEqual(background.commands, ["workflow", "stop review", "resume review"]);
-		assert.deepEqual(started.at(-1), script);
-		await panel.press("j", "S");
-		assert.match(panel.foot, /“other” belongs to no workflow/);
+		await panel.press("G");
+		assert.equal(panel.foot, "enter show runs  s give up  r continue  i info  a all sessions  ? keys  escape close");
+		await panel.press("r", "i");
+		assert.deepEqual(background.commands, ["stop review", 'resume "every night"', 'info "every night"']);
+		assert.deepEqual(started[1], script);
 	});
 
 	it("show the output of the commands, and return", async () => {
@@ -381,7 +442,7 @@ describe("keys with an effect", () => {
 		assert.match(panel.text, /^ Report of log\n[\s\S]*field 59/);
 		assert.deepEqual(background.commands, [`info ${run.key}`, `log ${run.key} 200 tools`]);
 		await panel.press("q", "?");
-		assert.match(panel.text, /^ Keys\n[\s\S]*stop the run and everything it started/);
+		assert.match(panel.text, /^ Keys\n[\s\S]*stop the run or the workflow and everything it started/);
 		await panel.press(KEYS.escape, KEYS.escape);
 		assert.ok(panel.isClosed);
 		assert.equal(panel.dones, 1);

@@ -82,8 +82,7 @@ for (const version of piVersions) {
 			await screen.typeCommand("subagents");
 			await screen.type(" workflow greet.ts ");
 			await screen.press("Enter");
-			await screen.waitFor("Run the workflow greet.ts?");
-			await screen.press("M-a");
+			// The question opens without another key.
 			const question = await screen.waitFor("→ No, do not run it");
 			assert.match(question, /It runs as a program with all of your rights/);
 			for (const line of greeting.trim().split("\n").filter(Boolean)) {
@@ -146,7 +145,7 @@ for (const version of piVersions) {
 			const hanging = await childRequest(stage, from);
 			assert.match(
 				await rpc.notices("/subagents stop wait.mjs"),
-				/stopped the workflow wait\.mjs after [\s\S]*It begins\./,
+				/stopped the workflow wait\.mjs after [\s\S]*It begins\.\s+`\/subagents workflow scripts\/wait\.mjs` runs it again/,
 			);
 			assert.equal(await hanging.ended, true);
 			assert.match(await rpc.notices("/subagents stop wait.mjs"), /there is no run `wait\.mjs`/);
@@ -217,13 +216,34 @@ for (const version of piVersions) {
 			await again.notices("/subagents workflow other-long.ts");
 			assert.equal(asked(again).length, 1);
 			await again.untilNotice("/subagents list", /● workflow other · other-long\.ts · running/);
-			assert.match(await again.notices("/subagents stop other"), /stopped the workflow other-long\.ts/);
+			assert.match(
+				await again.notices("/subagents stop other"),
+				/stopped the workflow other-long\.ts[\s\S]*`\/subagents resume other` continues it/,
+			);
+			assert.match(
+				await again.notices("/subagents list"),
+				/⚠ workflow other · other-long\.ts · stopped [^\n]*\n\s+`\/subagents resume other` continues it/,
+			);
 			await again.close();
 			isWorking = false;
 			const last = startRpc(stage.world, { answer: yes });
 			assert.match(await last.notices("/subagents workflow"), /⚠ workflow other · other-long\.ts · stopped/);
 			await last.notices("/subagents resume other");
 			assert.match(await notice(last, /other-long\.ts has ended/), /first: one/);
+			const listed = await last.notices("/subagents list");
+			assert.doesNotMatch(listed, /aborted|stopped|interrupted/, "its key has completed since");
+			for (const command of ["resume", "stop"]) {
+				assert.match(
+					await last.notices(`/subagents ${command} other-long.ts`),
+					/the workflow other-long\.ts has completed: 2 runs[^\n]*\n\s+`\/subagents workflow other-long\.ts` runs it again/,
+				);
+			}
+			assert.match(
+				await last.notices("/subagents info other"),
+				/✓ workflow other · [^\n]*\n\s+✓ \w{8} · first · explorer · completed[\s\S]*discard --yes other/,
+			);
+			assert.match(await last.notices("/subagents discard --yes other"), /removed the workflow other with 2 results/);
+			assert.match(await last.notices("/subagents info other"), /there is no run `other`/);
 			assert.equal(
 				last.uiRequests.filter(({ message }) => /continues the workflow other/.test(message ?? "")).length,
 				0,
@@ -239,6 +259,39 @@ for (const version of piVersions) {
 			await screen.waitFor(/→ scripts\//);
 			await screen.press("Tab");
 			await screen.waitFor(/workflow scripts\//);
+			await screen.close();
+		});
+
+		test("is one line of the widget and a row of the panel, from which it is stopped and continued", async () => {
+			isWorking = true;
+			stage.world.write("long.ts", `${long.replace('"long"', '"panel"')}console.log("  indented");\n`);
+			const from = stage.server.requests.length;
+			const screen = await startTui(stage.world);
+			await screen.waitFor("scripted-model");
+			await screen.typeCommand("subagents");
+			await screen.type(" workflow long.ts ");
+			await screen.press("Enter");
+			await screen.waitFor("→ No, do not run it");
+			await screen.press("End");
+			await screen.chooseLast("Yes");
+			await screen.press("Enter");
+			await screen.waitFor(/started the workflow long\.ts/);
+			await screen.waitFor(/● panel .*second · 1 running, 1 completed/);
+			await childRequest(stage, from + 1);
+			await screen.typeCommand("subagents");
+			await screen.press("Enter");
+			await screen.waitFor(/● - panel .*second · 1 running, 1 completed/);
+			await screen.waitFor(/✓ +\d* +first [\s\S]*● +\d* +second/);
+			await screen.press("g", "s");
+			await screen.waitFor("s again stops the workflow “panel”");
+			await screen.press("s");
+			await screen.waitFor(/⚠ - panel .*stopped · 1 completed, 1 without a result/);
+			isWorking = false;
+			await screen.press("r");
+			const done = await screen.waitFor(/✓ - panel .*completed · 2 completed/);
+			assert.doesNotMatch(done, /without a result|⚠/);
+			await screen.press("Escape");
+			await screen.waitFor(/✓ the workflow long\.ts has ended[\s\S]*\n\s+second: [^\n]*\n {3,}\s+indented/);
 			await screen.close();
 		});
 	});

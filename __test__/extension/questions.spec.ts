@@ -207,6 +207,20 @@ describe("questions in pi's terminal", () => {
 		assert.deepEqual([terminal.overlay, terminal.lines], ["", []]);
 	});
 
+	it("open at once while the user waits for the command that asks, and take the next key", async () => {
+		let isAwaited = true;
+		const { confirm } = questions.callbacks(SESSION, undefined, () => isAwaited);
+		const answer = confirm(consent());
+		await soon();
+		assert.match(terminal.overlay, /Run scout/);
+		terminal.press(KEYS.down, KEYS.enter);
+		assert.equal(await sofar(answer), true);
+		isAwaited = false;
+		const later = confirm(consent());
+		await soon();
+		assert.deepEqual([await sofar(later), terminal.overlay], ["waits", ""]);
+	});
+
 	it("do not open while the user types, has text in the editor or looks at another screen", async () => {
 		const answer = ask.confirm(consent());
 		await pass(1_900);

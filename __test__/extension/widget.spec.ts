@@ -8,7 +8,7 @@ import { guardedComponent } from "../../extension/host/guarded.ts";
 import type { Widget } from "../../extension/host/pi.ts";
 import { plainText } from "../../extension/ui/text.ts";
 import { showWidget } from "../../extension/ui/widget.ts";
-import { aRun, BackgroundDouble, endedRun } from "./background-double.ts";
+import { aRun, aWorkflow, BackgroundDouble, endedRun } from "./background-double.ts";
 import { HostDouble } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
@@ -70,6 +70,27 @@ describe("the widget", () => {
 			" ● find the loa…   1m02s  read …/load.rs",
 		]);
 		background.now(endedRun(queued, { endedMs: NOW - 9_000 }), endedRun(loader, { endedMs: NOW - 9_000 }));
+		assert.equal(above.widget, undefined);
+	});
+
+	it("has one line for a running workflow in place of its runs", () => {
+		const background = new BackgroundDouble();
+		const above = new Above(background);
+		const run = (key: string, words: string) =>
+			aRun({ isForeground: true, workflow: { id: "review", key, project: "/project" }, text: words });
+		const runs = [run("src/a.ts", "I read a.ts."), run("src/b.ts", "I read b.ts.")];
+		const other = aRun({ label: "other", lastTool: "read src/load.rs" });
+		background.now(...runs, other);
+		background.running(aWorkflow({ phase: "read", live: 2, completed: 3, cost: 0.04, runs }));
+		assert.deepEqual(above.lines(80), [
+			" ● review                    read · 2 running, 3 completed · $0.04 · …read b.ts.",
+			" ● other   explorer      0s  read src/load.rs",
+		]);
+		// A script may be between two runs.
+		background.now();
+		background.running(aWorkflow({ phase: "merge", completed: 5 }));
+		assert.deepEqual(above.lines(80), [" ● review          merge · 5 completed"]);
+		background.running();
 		assert.equal(above.widget, undefined);
 	});
 

@@ -398,7 +398,7 @@ export const examples = {
 		const panel = new Panel(true);
 		panel.setRuns("[]", [], Date.now());
 		for (let next = panel.next(); next; next = panel.next()) {
-			if (next.step === "runs") panel.answer(next.id, "[]", undefined, Date.now());
+			if (next.step === "runs") panel.answer(next.id, '{"runs":[],"workflows":[]}', undefined, Date.now());
 		}
 		const view = { rows: 24, theme: 0, keys: panelKeys().map(({ own }) => own), nowMs: Date.now() };
 		for (const line of panel.draw(new Palette("{}"), 80, view)) console.log(line);
@@ -407,7 +407,7 @@ export const examples = {
 		for (const { action, own, description } of panelKeys()) console.log(action, own.join(" "), description);
 	},
 	drawWidget(): void {
-		console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
+		console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", "[]", 5).length);
 	},
 	QuestionScreen(): void {
 		const question = new QuestionScreen("explorer asks", "Remove it?", "rm -rf build", ["No", "Yes"]);

@@ -3,7 +3,7 @@
  * questions and commands.
  */
 
-import type { BackgroundEvent, BackgroundOptions, BackgroundSession, RunRecord } from "../../native.js";
+import type { BackgroundEvent, BackgroundOptions, BackgroundSession, RunRecord, ShownWorkflow } from "../../native.js";
 import { runGuarded } from "../host/guard.ts";
 import type { Native } from "../host/native.ts";
 import { isObject } from "../host/stored.ts";
@@ -24,6 +24,8 @@ export class Background {
 	session: BackgroundSession | undefined;
 	/** All live runs of the session, and the runs that have ended since it was opened, newest first. */
 	runs = NONE;
+	/** The running workflows of the session. */
+	workflows: readonly ShownWorkflow[] = [];
 	/** What commands have done with the changes of runs, as `CallCard.settle` takes it. */
 	settled = NOTHING_SETTLED;
 	/** The ids of foreground runs without a card: scripts have called them. */
@@ -71,7 +73,8 @@ export class Background {
 			// An event of an older session does not apply to this one.
 			if (view && this.session !== view) return;
 			if (event.settled) this.settled = JSON.stringify(event.settled);
-			if (event.runs || event.settled) this.publish(event.runs ? runsOf(event.runs) : this.runs);
+			if (event.workflows) this.workflows = event.workflows;
+			if (event.runs || event.settled || event.workflows) this.publish(event.runs ? runsOf(event.runs) : this.runs);
 			onEvent(event);
 		});
 		this.session = view;
@@ -84,6 +87,7 @@ export class Background {
 		this.undelivered = NONE;
 		this.offered.clear();
 		this.settled = NOTHING_SETTLED;
+		this.workflows = [];
 		this.withoutCard.clear();
 		this.publish(NONE);
 		return session;

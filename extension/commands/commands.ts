@@ -44,7 +44,8 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 		},
 		async handler(args, context) {
 			const line = args.trim();
-			const callbacks = hostCallbacks(context, questions);
+			// The panel covers the line of a question.
+			const callbacks = hostCallbacks(context, questions, undefined, () => true);
 			const start = ({ workflow }: Pick<CommandReport, "workflow">) => {
 				if (!workflow) return undefined;
 				if (!cannotRunScripts) return startWorkflow(workflow, placeOptions(pi, context));
@@ -148,9 +149,13 @@ async function answerOf(
 	{ background, questions }: Session,
 	line: string,
 ): Promise<Report & Pick<CommandReport, "watch" | "isOnCard" | "workflow">> {
-	const answer = background.session?.command(line, hostCallbacks(context, questions), placeOptions(pi, context));
+	let isAwaited = true;
+	const callbacks = hostCallbacks(context, questions, undefined, () => isAwaited);
+	const answer = background.session?.command(line, callbacks, placeOptions(pi, context));
 	const failed = (error: unknown) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
-	return (await answer?.catch(failed)) ?? notOpen();
+	const report = await answer?.catch(failed);
+	isAwaited = false;
+	return report ?? notOpen();
 }
 
 function notOpen(): Report {

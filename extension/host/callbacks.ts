@@ -44,14 +44,22 @@ export async function refreshToken(
 	}
 }
 
-/** Returns the callbacks that runs use to ask their host. A background run may outlive the session that started it. */
-export function hostCallbacks(context: ExtensionContext, questions: Questions, callId?: string): HostCallbacks {
+/**
+ * Returns the callbacks that runs use to ask their host. A background run may outlive the session that started it. `isAwaited`
+ * returns true while the user waits for the answer to a command.
+ */
+export function hostCallbacks(
+	context: ExtensionContext,
+	questions: Questions,
+	callId?: string,
+	isAwaited?: () => boolean,
+): HostCallbacks {
 	const refresh: HostCallbacks["refresh"] = async ({ provider, validForMs }) =>
 		// A stale context throws when its registry is read.
 		await refreshToken(() => context.modelRegistry, provider, validForMs);
 	const session = context.sessionManager.getSessionId();
 	const model: HostCallbacks["model"] = async ({ model }) => await findModel(() => context.modelRegistry, model);
-	return { refresh, model, ...(context.hasUI && questions.callbacks(session, callId)) };
+	return { refresh, model, ...(context.hasUI && questions.callbacks(session, callId, isAwaited)) };
 }
 
 /** The fields of `ctx.modelRegistry` used here. */

@@ -127,8 +127,14 @@ function panel(
 				start?.(report);
 				return report;
 			});
-		} else if (step === "runs") reply(id, async () => await (isAll ? session.runs(true) : session.projectRuns()));
-		else {
+		} else if (step === "runs") {
+			const read = async () => {
+				const runs = isAll ? session.runs(true) : session.projectRuns();
+				const [listed, workflows] = await Promise.all([runs, session.workflows(isAll)]);
+				return { runs: listed, workflows };
+			};
+			reply(id, read);
+		} else {
 			const rested = () => {
 				state.rested(id);
 				perform();

@@ -89,12 +89,21 @@ export class Questions {
 		return chosen ?? undefined;
 	}
 
-	/** Returns the callbacks for runs of this session. `callId` marks the questions of one tool call. */
-	callbacks(session: string, callId?: string): Required<Pick<HostCallbacks, "confirm" | "ask" | "withdraw">> {
+	/**
+	 * Returns the callbacks for runs of this session. `callId` marks the questions of one tool call. A question for consent opens
+	 * at once while `isAwaited` returns true: the user has just sent the command that asks it.
+	 */
+	callbacks(
+		session: string,
+		callId?: string,
+		isAwaited = () => false,
+	): Required<Pick<HostCallbacks, "confirm" | "ask" | "withdraw">> {
 		const of = callId === undefined ? {} : { callId };
 		return {
 			confirm: async ({ path: _path, ...request }) => {
-				const answer = await this.ask(session, { ...request, ...of, method: "consent" });
+				const asked = this.ask(session, { ...request, ...of, method: "consent" });
+				if (isAwaited()) this.presenter?.open(request.id);
+				const answer = await asked;
 				// The addon distinguishes a no from no answer, which is a rejection.
 				if (answer?.confirmed === undefined) throw new Error("no one has answered");
 				return answer.confirmed;

@@ -1,7 +1,8 @@
-/** The widget above the editor: the live runs, and the runs with unread results. */
+/** The widget above the editor: the running workflows, the other live runs, and the runs with unread results. */
 
 import type { ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { TUI } from "@earendil-works/pi-tui";
+import type { ShownWorkflow } from "../../native.js";
 import type { Background } from "../background/registry.ts";
 import { isLive, type RunRecord } from "../background/registry.ts";
 import { guardedInterval } from "../host/guard.ts";
@@ -25,12 +26,20 @@ export interface Shown {
 	 */
 	live: readonly RunRecord[];
 	unread: readonly RunRecord[];
+	/** The running workflows. Each stands for its runs. */
+	workflows: readonly ShownWorkflow[];
 }
 
-export function shownOf({ runs, unread, withoutCard }: Pick<Background, "runs" | "unread" | "withoutCard">): Shown {
+type Source = Pick<Background, "runs" | "unread" | "workflows" | "withoutCard">;
+
+export function shownOf({ runs, unread, workflows, withoutCard }: Source): Shown {
 	const hasCard = ({ isForeground, runId, workflow }: RunRecord) =>
 		isForeground && workflow === undefined && !withoutCard.has(runId);
-	return { live: runs.filter((run) => isLive(run) && !hasCard(run) && run.pendingQuestion === undefined), unread };
+	return {
+		live: runs.filter((run) => isLive(run) && !hasCard(run) && run.pendingQuestion === undefined),
+		unread,
+		workflows,
+	};
 }
 
 /** Shows the runs from now on. Returns a function that removes the widget. */
@@ -56,9 +65,9 @@ export function showWidget(context: ExtensionContext, background: Background): (
 		return { ...component(theme, draw, () => changes), dispose };
 	};
 	const follow = () => {
-		const { live, unread } = shownOf(background);
+		const { live, unread, workflows } = shownOf(background);
 		changes += 1;
-		if (live.length + unread.length === 0) hide();
+		if (live.length + unread.length + workflows.length === 0) hide();
 		else if (!widget) context.ui.setWidget(WIDGET, make);
 		widget?.terminal.requestRender();
 	};
@@ -70,10 +79,15 @@ export function showWidget(context: ExtensionContext, background: Background): (
 	};
 }
 
-/** Returns one line for each run, and a line with the number of hidden runs. */
-export function widgetLines({ live, unread }: Shown, rows: number, now: number, pen: Pen): readonly string[] {
+/** Returns one line for each workflow and each other run, and a line with the number of hidden ones. */
+export function widgetLines(
+	{ live, unread, workflows }: Shown,
+	rows: number,
+	now: number,
+	pen: Pen,
+): readonly string[] {
 	const limit = Math.max(1, Math.min(MAX_LINES, Math.floor(rows / ROWS_PER_LINE)));
-	const runs = [JSON.stringify(live), JSON.stringify(unread)] as const;
+	const runs = [JSON.stringify(live), JSON.stringify(unread), JSON.stringify(workflows)] as const;
 	const lines = (inner: Pen) => inner.drawn((native, ...on) => native.drawWidget(...on, ...runs, limit, now)) ?? [];
 	return pen.indented(MARGIN, lines);
 }

@@ -75,7 +75,6 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 	live.add(workflow);
 	const end = async (exitCode: number | null, problem = "") => {
 		if (!live.delete(workflow)) return;
-		const { name } = workflow;
 		// The panel and other pis stop a workflow through the store.
 		const stored = exitCode === 0 || workflow.wasStopped ? [] : await recordsOf(workflow);
 		const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
@@ -84,7 +83,7 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 		if (isFailure && !isClosing) await stopStored(workflow, stored);
 		const shown = isFailure ? `${output.out}\n${output.errors}${problem}` : output.out;
 		const durationMs = performance.now() - since;
-		const described = { name, exitCode: exitCode ?? undefined, wasStopped, durationMs, output: shown };
+		const described = { file: path, exitCode: exitCode ?? undefined, wasStopped, durationMs, output: shown };
 		await runGuarded("reporting the end of a workflow", () => report(defined<WorkflowEnd>(described)));
 		resolve();
 	};

@@ -1,5 +1,10 @@
 //! Background runs, as the panel and the widget draw them. Runs come in as JSON.
 
+#![expect(
+    clippy::too_many_arguments,
+    reason = "JavaScript passes them by position, and napi copies an expectation"
+)]
+
 use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
@@ -75,7 +80,7 @@ pub struct PanelView {
 /// const panel = new Panel(true);
 /// panel.setRuns("[]", [], Date.now());
 /// for (let next = panel.next(); next; next = panel.next()) {
-/// 	if (next.step === "runs") panel.answer(next.id, "[]", undefined, Date.now());
+/// 	if (next.step === "runs") panel.answer(next.id, '{"runs":[],"workflows":[]}', undefined, Date.now());
 /// }
 /// const view = { rows: 24, theme: 0, keys: panelKeys().map(({ own }) => own), nowMs: Date.now() };
 /// for (const line of panel.draw(new Palette("{}"), 80, view)) console.log(line);
@@ -157,7 +162,7 @@ impl Panel {
 pub struct PanelKey {
     /// The action.
     #[napi(
-        ts_type = "\"up\" | \"down\" | \"pageUp\" | \"pageDown\" | \"halfUp\" | \"halfDown\" | \"top\" | \"bottom\" | \"open\" | \"tools\" | \"answer\" | \"stop\" | \"background\" | \"message\" | \"resume\" | \"log\" | \"info\" | \"diff\" | \"all\" | \"discard\" | \"again\" | \"workflows\" | \"stopWorkflow\" | \"resumeWorkflow\" | \"keys\" | \"back\" | \"left\""
+        ts_type = "\"up\" | \"down\" | \"pageUp\" | \"pageDown\" | \"halfUp\" | \"halfDown\" | \"top\" | \"bottom\" | \"open\" | \"tools\" | \"answer\" | \"stop\" | \"background\" | \"message\" | \"resume\" | \"log\" | \"info\" | \"diff\" | \"all\" | \"discard\" | \"again\" | \"keys\" | \"back\" | \"left\""
     )]
     pub action: &'static str,
     /// The action of pi's that is the same: the keys that the user has chosen for it come first.
@@ -187,14 +192,14 @@ pub fn panel_keys() -> Vec<PanelKey> {
     panel::panel_keys().into_iter().map(key).collect()
 }
 
-/// Draws the widget above the editor in at most `maxRows` + 1 lines: the active runs, and the ended runs whose results are
-/// unread, both given as JSON.
+/// Draws the widget above the editor in at most `maxRows` + 1 lines: the running workflows in place of their runs, the other active
+/// runs, and the ended runs whose results are unread, all given as JSON.
 ///
 /// @example
 /// ```ts
 /// import { drawWidget, Palette } from "pi-subagent-native/extension";
 ///
-/// console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", 5).length);
+/// console.log(drawWidget(new Palette("{}"), 80, "[]", "[]", "[]", 5).length);
 /// ```
 #[napi(catch_unwind)]
 pub fn draw_widget(
@@ -203,9 +208,12 @@ pub fn draw_widget(
     width: u32,
     live: String,
     unread: String,
+    workflows: String,
     max_rows: u32,
     now: Option<i64>,
 ) -> Vec<String> {
     let now = now.unwrap_or_else(now_ms);
-    drawn(env, palette, width, |page| runs::draw_widget(page, &live, &unread, extent(max_rows), now))
+    drawn(env, palette, width, |page| {
+        runs::draw_widget(page, &live, &unread, &workflows, extent(max_rows), now);
+    })
 }

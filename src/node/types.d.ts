@@ -458,6 +458,38 @@ export interface WorkflowLimits {
   maxRuns?: number
 }
 
+/** A workflow as the panel and the widget show it, without secrets. Times are milliseconds since 1970 in UTC. */
+export interface ShownWorkflow {
+  /** Its id, which is unique in its project. */
+  id: string
+  /** Its name for people. */
+  name: string
+  /** The directory that it belongs to. */
+  project: string
+  /** The path of its script, relative to the project if it is in there. */
+  file?: string
+  /** Its state. */
+  state: "running" | "completed" | "failed" | "stopped" | "interrupted"
+  /** The phase that it is in. */
+  phase?: string
+  /** The number of its runs that have not ended. */
+  live: number
+  /** The number of its runs with a result. */
+  completed: number
+  /** The number of its other runs. */
+  unfinished: number
+  /** Spent by its runs, in USD. */
+  cost: number
+  /** The error of its script. */
+  error?: string
+  /** The time of its first start. */
+  startedMs: number
+  /** The time of its last end. */
+  endedMs?: number
+  /** The current run of each of its keys, the key used first comes first, without long texts and files. */
+  runs?: Array<RunRecord>
+}
+
 /** A workflow. Times are milliseconds since 1970 in UTC. */
 export interface WorkflowRecord {
   /** Its id, which is unique in its project. */
@@ -685,6 +717,8 @@ export interface BackgroundEvent {
    * first. They are brief: `task` has at most 200 bytes; `result`, `partial` and `notes` are absent.
    */
   runs?: Array<RunRecord>
+  /** The running workflows of the conversation. */
+  workflows?: Array<ShownWorkflow>
   /**
    * The events of runs for other extensions, oldest first. There are none for runs that had ended before the
    * conversation was opened.

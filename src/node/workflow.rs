@@ -12,8 +12,8 @@ use super::context::absolute;
 use super::json::{Json, Parsed};
 use super::options::{CallOptions, SurfaceOptions};
 use super::runtime::promise;
-use crate::orchestrate::background::{self, OpenWorkflow, WorkflowLimits, WorkflowRequest, WorkflowState};
-use crate::run::spawn_task;
+use crate::orchestrate::background::{self, OpenWorkflow, WorkflowLimits, WorkflowRequest};
+use crate::run::{WorkflowState, spawn_task};
 
 /// Hears that a person has stopped the workflow. Weak: it does not keep the process alive.
 pub type StopSink = ThreadsafeFunction<(), Returned, (), Status, false, true>;

@@ -8,6 +8,7 @@
 //! | What is an answer made of? | `report`: [`Report`], [`ReportLine`], [`Mark`] |
 //! | Which mark and words has a state, and what was used? | `state_label`, `usage_text` |
 //! | How many of several runs are in which state? | `counts` |
+//! | What is shown of a workflow? | `shown_workflow`: [`ShownWorkflow`] |
 //! | How is a run named and summed up in a few words? | `run_label` |
 //! | How are durations, tokens, money and sizes written? | `sanitizer::figures` |
 //! | How is anything drawn in a width? | `paint/`: [`Page`](paint::Page), [`Palette`](paint::Palette) |
@@ -33,6 +34,7 @@ mod reports;
 mod run_label;
 mod run_question;
 pub mod runs;
+mod shown_workflow;
 mod state_label;
 mod usage_text;
 
@@ -46,15 +48,17 @@ pub use question_text::{
 };
 pub use report::{Mark, Report, ReportLine};
 pub use reports::{
-    DEFAULT_LOG_LINES, MAX_LOG_LINES, WorkflowEnd, WorkflowRow, WorkflowRunRow, action_report, agent_report,
-    agents_report, already_finished, applied_report, apply_undone_report, difference_report,
-    discarded_report, doctor_report, info_paths_report, info_report, list_report, log_report,
-    moved_to_background_report, refused_report, started_report, stopped_report, undone_report,
-    workflow_ended_report, workflow_lines, workflow_started_report, workflows_report,
+    DEFAULT_LOG_LINES, MAX_LOG_LINES, WorkflowEnd, action_report, agent_report, agents_report,
+    already_finished, applied_report, apply_undone_report, difference_report, discarded_report,
+    doctor_report, info_paths_report, info_report, list_report, log_report, moved_to_background_report,
+    refused_report, started_report, stopped_report, undone_report, with_workflows, workflow_discarded_report,
+    workflow_ended_report, workflow_report, workflow_started_report, workflow_stopped_report,
+    workflow_unchanged, workflows_report,
 };
 pub(crate) use reports::{PATHS, RESULT_ARRIVES, exit_message, moved_to_background_text};
 pub(crate) use run_label::{agent_and_label, mark, state};
 pub use run_question::RunQuestion;
 pub(crate) use run_question::{questions_details, questions_text};
+pub use shown_workflow::ShownWorkflow;
 pub use state_label::{RunStatus, StateLabel, now_ms, state_label};
 pub use usage_text::{UsageText, usage_text};

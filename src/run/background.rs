@@ -1,5 +1,6 @@
 //! A background run as plain data, as it is stored and as readers see it.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -456,10 +457,16 @@ impl RunRecord {
         self.can_resume() && self.outcome != Some(RunOutcome::Completed)
     }
 
+    /// Returns true if a command can still change its files: apply, discard or undo its changes.
+    #[must_use]
+    pub fn has_open_changes(&self) -> bool {
+        self.can_diff() || self.can_abort_apply()
+    }
+
     /// Returns true if a person can still act on its work: apply it, undo it or continue it.
     #[must_use]
     pub fn awaits_person(&self) -> bool {
-        self.can_diff() || self.can_abort_apply() || self.is_unfinished()
+        self.has_open_changes() || self.is_unfinished()
     }
 
     /// Returns the reason why its transcript no longer exists. `None` if it exists, or never did.
@@ -506,6 +513,26 @@ impl RunRecord {
     }
 }
 
+/// Removes the ended runs of workflows whose key has a newer run: nothing waits in them. Runs with open changes stay. `all` are
+/// the runs that decide.
+pub(crate) fn remove_superseded(runs: &mut Vec<RunRecord>, all: &[RunRecord]) {
+    let place = |run: &RunRecord| {
+        run.workflow.as_ref().map(|place| (place.project.clone(), place.id.clone(), place.key.clone()))
+    };
+    let age = |run: &RunRecord| (run.created_ms, run.key.clone());
+    let mut newest = HashMap::new();
+    for run in all.iter().chain(&*runs) {
+        if let Some(place) = place(run) {
+            let known = newest.entry(place).or_insert_with(|| age(run));
+            *known = age(run).max(known.clone());
+        }
+    }
+    runs.retain(|run| {
+        let is_newest = place(run).is_none_or(|place| newest.get(&place) == Some(&age(run)));
+        is_newest || run.is_live() || run.has_open_changes()
+    });
+}
+
 /// Reads a state. Earlier releases wrote `ended` for a run that is not live.
 fn state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RunState, D::Error> {
     let text = String::deserialize(deserializer)?;
@@ -515,6 +542,29 @@ fn state<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RunState, D::Erro
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_ended_run_of_a_key_gives_way_to_a_newer_one_unless_its_changes_wait() {
+        let run = |key: &str, name: &str, created_ms, outcome| RunRecord {
+            key: key.to_owned(),
+            created_ms,
+            outcome,
+            workflow: Some(WorkflowRun { key: name.to_owned(), ..WorkflowRun::default() }),
+            ..RunRecord::default()
+        };
+        let stopped = Some(RunOutcome::Aborted);
+        let mut runs = vec![
+            run("old", "a", 1, stopped),
+            run("new", "a", 2, Some(RunOutcome::Completed)),
+            run("alone", "b", 1, stopped),
+            run("elsewhere", "c", 1, stopped),
+            RunRecord { changes_state: Some(ChangesState::Unapplied), ..run("changes", "a", 0, stopped) },
+            RunRecord { workflow: None, ..run("no workflow", "a", 0, stopped) },
+        ];
+        remove_superseded(&mut runs, &[run("of another session", "c", 5, None)]);
+        let left: Vec<&str> = runs.iter().map(|run| run.key.as_str()).collect();
+        assert_eq!(left, ["new", "alone", "changes", "no workflow"]);
+    }
 
     #[test]
     fn a_row_of_an_earlier_release_is_read_and_progress_stays_flat() {

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use super::budget::Used;
 use super::context::HostContext;
 use agents::config::Budget;
+use sanitizer::text_enum;
 
 /// The number of characters of an id.
 const ID_CHARS: usize = 8;
@@ -143,6 +144,24 @@ pub enum Timeout {
     AsBefore(Duration),
 }
 
+text_enum! {
+    /// The state of a workflow.
+    #[derive(Default)]
+    pub enum WorkflowState {
+        /// Its script runs.
+        #[default]
+        Running = "running",
+        /// Its script has returned a value.
+        Completed = "completed",
+        /// Its script has thrown an error.
+        Failed = "failed",
+        /// A person or its signal has stopped it.
+        Stopped = "stopped",
+        /// Its process ended before its script had.
+        Interrupted = "interrupted",
+    }
+}
+
 /// The place of a run in a workflow. The request of a caller has the first fields.
 #[skip_serializing_none]
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -164,11 +183,26 @@ pub struct WorkflowRun {
 }
 
 impl WorkflowRun {
+    /// Returns the name of the workflow for people.
+    #[must_use]
+    pub fn workflow_name(&self) -> &str {
+        workflow_name(&self.id)
+    }
+
     /// Returns the workflow's key in the store. A workflow of another project with the same id has another key.
     #[must_use]
     pub fn workflow_key(&self) -> String {
         workflow_key(&self.project, &self.id)
     }
+}
+
+/// The beginning of the ids of workflows that scripts of pi's `codemode` use. A session follows.
+const CODEMODE: &str = "codemode ";
+
+/// Returns the name for people of a workflow with this id: the id of a session means nothing to them.
+#[must_use]
+pub fn workflow_name(id: &str) -> &str {
+    if id.starts_with(CODEMODE) { CODEMODE.trim_end() } else { id }
 }
 
 /// Returns the key of a workflow in the store.

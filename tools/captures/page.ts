@@ -90,7 +90,7 @@ export const pages: readonly Page[] = [
 			{
 				start: "widget",
 				heading: "Above the editor",
-				text: "The widget has a line for each live run and for each run with an unread result: at most five, and a line with the number of the others. The line of a live run ends with its newest call or its newest words. Without such runs there is no widget.",
+				text: "The widget has a line for each live run and for each run with an unread result: at most five, and a line with the number of the others. The line of a live run ends with its newest call or its newest words. A running [workflow](workflows.md#in-pi) has one line in place of its runs. Without such runs there is no widget.",
 			},
 			{
 				start: "question",

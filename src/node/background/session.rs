@@ -168,6 +168,16 @@ impl BackgroundSession {
         })
     }
 
+    /// Resolves with the workflows of the project, or with `all` those of all projects, with their runs, newest first.
+    #[napi(catch_unwind, ts_return_type = "Promise<ShownWorkflow[]>")]
+    pub fn workflows(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Json>> {
+        let opened = self.opened();
+        promise(env, async move {
+            let (_, view) = opened.await?;
+            Json::new(&background::project_workflows(&view, all == Some(true)).await)
+        })
+    }
+
     /// Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
     /// `background`, `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the
     /// report, also for a mistake. `host` answers the questions of a resumed run. `pi` describes pi as the caller knows
@@ -245,8 +255,9 @@ impl BackgroundSession {
     pub fn complete(&self, prefix: String) -> napi::Result<Json> {
         let view = self.view.borrow().clone();
         let complete = |view: Arc<ConversationView>| {
-            commands::complete_script(&prefix, &view.scope.cwd)
-                .unwrap_or_else(|| commands::complete(&prefix, &view.named_runs(), &view.agents()))
+            commands::complete_script(&prefix, &view.scope.cwd).unwrap_or_else(|| {
+                commands::complete(&prefix, &view.named_runs(), &view.workflows(), &view.agents())
+            })
         };
         Json::new(&view.map(complete).unwrap_or_default())
     }
@@ -367,8 +378,8 @@ impl BackgroundSession {
 /// The end of the process of a workflow.
 #[napi(object, object_to_js = false)]
 pub struct WorkflowEnd {
-    /// The name of its script.
-    pub name: String,
+    /// The path of its script.
+    pub file: String,
     /// Its exit code; absent if a signal ended it.
     pub exit_code: Option<i32>,
     /// True if the user has stopped it.
@@ -381,9 +392,9 @@ pub struct WorkflowEnd {
 
 impl From<WorkflowEnd> for present::WorkflowEnd {
     fn from(end: WorkflowEnd) -> Self {
-        let WorkflowEnd { name, exit_code, was_stopped, duration_ms, output } = end;
+        let WorkflowEnd { file, exit_code, was_stopped, duration_ms, output } = end;
         let duration = Duration::try_from_secs_f64(duration_ms / 1_000.0).unwrap_or_default();
-        Self { name, exit_code, was_stopped, duration, output }
+        Self { file, exit_code, was_stopped, duration, output }
     }
 }
 

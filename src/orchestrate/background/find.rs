@@ -11,10 +11,12 @@ use super::service::BackgroundService;
 use crate::present::{Mark, Report, ReportLine, agent_and_label, mark, state};
 use crate::run::{RunRecord, blocking};
 use crate::transcript::session_id;
-use sanitizer::{nearest, one_line, quoted, suggestion, without_controls};
+use sanitizer::{nearest, quoted, quoted_within, suggestion, without_controls};
 
 /// The maximum number of runs listed in an error.
 const MAX_NAMED: usize = 8;
+/// The maximum length of a task in that list.
+const MAX_TASK: usize = 60;
 /// The minimum number of characters of a UUID that name a run. Fewer do not distinguish runs.
 const MIN_KEY_CHARS: usize = 4;
 
@@ -251,7 +253,7 @@ fn none(name: &str, why: &str) -> Report {
 }
 
 fn unnamed() -> Report {
-    Report::error("the name of the run is empty: give its ID, its label or its session key")
+    Report::error("the name of the run is empty: give its ID or its label")
 }
 
 /// The runs that match a name, by the strictest kind of match that finds any.
@@ -280,7 +282,10 @@ fn some_of<'a>(why: String, runs: impl ExactSizeIterator<Item = &'a RunRecord>) 
     let mut report = Report::error(why);
     let more = runs.len().saturating_sub(MAX_NAMED);
     for run in runs.take(MAX_NAMED) {
-        let text = format!("{} · {} · {}", agent_and_label(run), state(run), one_line(&run.session_key, 120));
+        let task = run.task.trim().lines().next().filter(|_| run.label.is_none());
+        let task = task.map(|task| quoted_within(task, MAX_TASK));
+        let parts = [Some(agent_and_label(run)), task, Some(state(run))];
+        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
         report.lines.push(ReportLine { indent: 1, ..ReportLine::new(mark(run), run.run_id.clone(), text) });
     }
     if more > 0 {

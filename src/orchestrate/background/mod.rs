@@ -58,6 +58,7 @@ pub use conversation::dispatcher::{CHECK_INTERVAL as DISPATCHER_CHECK_INTERVAL, 
 pub use conversation::event::{
     Ack, Announcement, BackgroundEvent, DeliveredEvent, DeliveryMessage, Listener, Restart,
 };
+pub use conversation::project_workflows::project_workflows;
 pub use conversation::published_run::{PublishedRun, RunEvent, RunEventKind};
 pub use conversation::serve::{KnownDeliveries, open_conversation, until_settled, until_settled_or_asked};
 pub use conversation::view::{ConversationScope, ConversationView};
@@ -72,6 +73,6 @@ pub use spawn::{
 };
 pub(super) use workflow::{Claimed, KeyedRun, claim};
 pub use workflow::{
-    KeyedRecord, OpenWorkflow, WorkflowError, WorkflowLimits, WorkflowRecord, WorkflowRequest, WorkflowState,
-    open_workflow, remove_workflow, stop_workflow, workflows,
+    KeyedRecord, OpenWorkflow, WorkflowError, WorkflowLimits, WorkflowRecord, WorkflowRequest, open_workflow,
+    remove_workflow, stop_workflow, workflows,
 };

@@ -1,6 +1,7 @@
-//! The actions of keys on a run. Each of them runs a command of `/subagents`.
+//! The actions of keys on a run or a workflow. Each of them runs a command of `/subagents`.
 
 use super::keys::PanelAction;
+use crate::present::ShownWorkflow;
 use crate::present::paint::{Color, clipped};
 use crate::present::runs::ShownRun;
 
@@ -22,8 +23,6 @@ pub(super) struct Confirmed {
     pub(super) end: &'static str,
     /// True if the panel shows its report instead of one line.
     pub(super) has_report: bool,
-    /// True if the command is about the workflow of the run.
-    pub(super) is_of_workflow: bool,
 }
 
 const STOP: Confirmed = Confirmed {
@@ -33,10 +32,10 @@ const STOP: Confirmed = Confirmed {
     verb: "stops",
     end: " and everything it started",
     has_report: false,
-    is_of_workflow: false,
 };
 const STOP_WORKFLOW: Confirmed =
-    Confirmed { verb: "stops the workflow of", end: " and all of its runs", is_of_workflow: true, ..STOP };
+    Confirmed { verb: "stops the workflow", end: " and all of its runs", ..STOP };
+const GIVE_UP_WORKFLOW: Confirmed = Confirmed { verb: "gives up the workflow", end: "", ..STOP };
 const APPLY: Confirmed =
     Confirmed { name: "apply", verb: "applies", end: " to your files", has_report: true, ..STOP };
 const ABORT_APPLY: Confirmed = Confirmed { flag: "--abort", verb: "undoes the apply of", end: "", ..APPLY };
@@ -54,8 +53,6 @@ pub(super) enum Effect {
     Confirm(Confirmed),
     /// Runs a command and shows its result on the last line.
     Command(&'static str),
-    /// Runs a command on the workflow of the run, and shows its result on the last line.
-    WorkflowCommand(&'static str),
     /// Runs a command with these arguments and shows its report.
     Report(&'static str, &'static str),
     /// Asks for a message to it.
@@ -67,7 +64,7 @@ pub(super) enum Effect {
 
 /// Returns the effect of an action on a run. `None` for an action that is not about a run.
 pub(super) fn effect(action: PanelAction, run: &ShownRun, can_answer: bool) -> Option<Effect> {
-    let name = quoted(run);
+    let name = quoted(&run.name());
     let is_live = run.is_live();
     let notice = |text: &str| Effect::Notice("warning", format!("{name} {text}"));
     Some(match action {
@@ -75,11 +72,6 @@ pub(super) fn effect(action: PanelAction, run: &ShownRun, can_answer: bool) -> O
         PanelAction::Answer => Effect::None,
         PanelAction::Stop if is_live => Effect::Confirm(STOP),
         PanelAction::Stop => notice("has already ended"),
-        PanelAction::StopWorkflow | PanelAction::ResumeWorkflow if run.workflow.is_none() => {
-            notice("belongs to no workflow")
-        }
-        PanelAction::StopWorkflow => Effect::Confirm(STOP_WORKFLOW),
-        PanelAction::ResumeWorkflow => Effect::WorkflowCommand("resume"),
         PanelAction::Background => Effect::Command("background"),
         PanelAction::Resume if is_live => notice("has not ended. Send it a message instead"),
         PanelAction::Resume => Effect::Command("resume"),
@@ -103,13 +95,43 @@ pub(super) fn hints(run: &ShownRun, can_answer: bool) -> Vec<Hint> {
     let hints = [
         ((A::Answer, "question"), can_answer && run.asks()),
         ((A::Stop, "stop"), is_live),
-        ((A::StopWorkflow, "stop workflow"), is_live && run.workflow.is_some()),
         ((A::Resume, "resume"), run.can_resume()),
         ((A::Background, "background"), is_live && run.is_foreground),
         ((A::Diff, "diff"), run.can_diff()),
         ((A::Message, "message"), is_live || run.can_resume()),
         ((A::Info, "info"), true),
         ((A::Log, "log"), true),
+    ];
+    hints.into_iter().filter(|(_, is_shown)| *is_shown).map(|(hint, _)| hint).collect()
+}
+
+/// Returns the effect of an action on a workflow. `None` for an action that is not about one.
+pub(super) fn workflow_effect(action: PanelAction, workflow: &ShownWorkflow) -> Option<Effect> {
+    let notice = |text: String| Effect::Notice("warning", format!("the workflow {} {text}", workflow.name));
+    Some(match action {
+        PanelAction::Stop if workflow.is_running() && workflow.can_stop() => Effect::Confirm(STOP_WORKFLOW),
+        PanelAction::Stop if workflow.can_stop() => Effect::Confirm(GIVE_UP_WORKFLOW),
+        PanelAction::Resume if workflow.can_resume() => Effect::Command("resume"),
+        PanelAction::Stop | PanelAction::Resume => notice(workflow.sentence()),
+        PanelAction::Info => Effect::Report("info", ""),
+        PanelAction::Answer
+        | PanelAction::Background
+        | PanelAction::Message
+        | PanelAction::Diff
+        | PanelAction::Log => Effect::None,
+        _ => return None,
+    })
+}
+
+/// Returns the keys that have an effect on a workflow.
+pub(super) fn workflow_hints(workflow: &ShownWorkflow, is_folded: bool) -> Vec<Hint> {
+    use PanelAction as A;
+    let stop = if workflow.is_running() { "stop" } else { "give up" };
+    let hints = [
+        ((A::Open, if is_folded { "show runs" } else { "hide runs" }), true),
+        ((A::Stop, stop), workflow.can_stop()),
+        ((A::Resume, "continue"), workflow.can_resume()),
+        ((A::Info, "info"), true),
     ];
     hints.into_iter().filter(|(_, is_shown)| *is_shown).map(|(hint, _)| hint).collect()
 }
@@ -135,7 +157,28 @@ pub(super) fn change_hints(run: &ShownRun) -> Vec<Hint> {
     hints.into_iter().filter(|(action, _)| change_effect(*action, run).is_some()).collect()
 }
 
-/// Returns the name of a run in quotes.
-pub(super) fn quoted(run: &ShownRun) -> String {
-    format!("“{}”", clipped(&run.name(), MAX_NAME_COLUMNS))
+/// Returns the name of a run or a workflow in quotes.
+pub(super) fn quoted(name: &str) -> String {
+    format!("“{}”", clipped(name, MAX_NAME_COLUMNS))
+}
+
+/// The run or the workflow that a command is for.
+#[derive(Clone, Debug)]
+pub(super) struct Named {
+    /// Its name in a command: the key of a run.
+    pub(super) word: String,
+    /// The id of a run.
+    pub(super) run_id: String,
+    /// Its name for people.
+    pub(super) shown: String,
+}
+
+impl Named {
+    pub(super) fn run(run: &ShownRun) -> Self {
+        Self { word: run.key.clone(), run_id: run.run_id.clone(), shown: quoted(&run.name()) }
+    }
+
+    pub(super) fn workflow(workflow: &ShownWorkflow) -> Self {
+        Self { word: workflow.word(), run_id: String::new(), shown: quoted(&workflow.name) }
+    }
 }

@@ -1,6 +1,6 @@
 //! The last line of the panel: a question or a message, else the keys.
 
-use super::actions::{Confirmed, Hint};
+use super::actions::{Confirmed, Hint, Named};
 use super::keys::{KeyNames, PanelAction};
 use crate::present::paint::{Color, Page, Span, width_of};
 
@@ -16,8 +16,8 @@ pub(super) struct Confirmation {
     /// The text after the name of the key.
     pub(super) question: String,
     pub(super) command: Confirmed,
-    /// The key of the run.
-    pub(super) run: String,
+    /// The run or the workflow.
+    pub(super) run: Named,
 }
 
 #[derive(Debug)]

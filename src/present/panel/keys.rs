@@ -25,23 +25,23 @@ text_enum! {
         Top = "top",
         /// To the end.
         Bottom = "bottom",
-        /// Opens the transcript.
+        /// Opens the transcript of a run. Shows or hides the runs of a workflow.
         Open = "open",
         /// Shows or hides what tools did.
         Tools = "tools",
         /// Opens the question of a run.
         Answer = "answer",
-        /// Stops a run.
+        /// Stops a run or a workflow.
         Stop = "stop",
         /// Lets go of the call that waits for a run.
         Background = "background",
         /// Asks for a message to a run.
         Message = "message",
-        /// Resumes a run.
+        /// Resumes a run or a workflow.
         Resume = "resume",
         /// Shows the conversation of a run.
         Log = "log",
-        /// Shows the details of a run.
+        /// Shows the details of a run or a workflow.
         Info = "info",
         /// Shows the changes of a run.
         Diff = "diff",
@@ -51,17 +51,11 @@ text_enum! {
         Discard = "discard",
         /// Asks for a report again. Next to the changes of a run, undoes them.
         Again = "again",
-        /// Shows the workflows.
-        Workflows = "workflows",
-        /// Stops the workflow of a run.
-        StopWorkflow = "stopWorkflow",
-        /// Continues the workflow of a run.
-        ResumeWorkflow = "resumeWorkflow",
         /// Shows the keys.
         Keys = "keys",
         /// Goes back, or closes the panel.
         Back = "back",
-        /// Goes back.
+        /// Goes back. In the list, hides the runs of a workflow.
         Left = "left",
     }
 }
@@ -102,29 +96,29 @@ pub fn panel_keys() -> Vec<PanelKey> {
                                                  arrive",
             ),
         ),
-        bound("tui.select.confirm", key(A::Open, &["enter", "right"], "the transcript, as it grows")),
+        bound(
+            "tui.select.confirm",
+            key(A::Open, &["enter", "right"], "the transcript, as it grows; on a workflow: its runs"),
+        ),
         bound("app.tools.expand", key(A::Tools, &["t"], "in a transcript: with or without tool calls")),
         key(A::Answer, &["o"], "open the question of a waiting run"),
-        key(A::Stop, &["s"], "stop the run and everything it started; asks once"),
+        key(A::Stop, &["s"], "stop the run or the workflow and everything it started; asks once"),
         key(A::Background, &["b"], "move it to the background; the call that waits for it returns"),
         key(
             A::Message,
             &["m"],
             "send a message: a running run reads it next, an ended one continues with it",
         ),
-        key(A::Resume, &["r"], "resume a run that has ended"),
+        key(A::Resume, &["r"], "resume a run that has ended; continue a workflow"),
         key(A::Log, &["l"], "the conversation so far"),
-        key(A::Info, &["i"], "all details of the run"),
+        key(A::Info, &["i"], "all details of the run or the workflow"),
         key(A::Diff, &["d"], "the changes of a run"),
         key(A::All, &["a"], "the runs of all sessions, or only of this one; in a diff: apply it"),
         key(A::Discard, &["x"], "in a diff: discard it"),
         key(A::Again, &["u"], "refresh the report; in a diff: undo an apply, or changes in your files"),
-        key(A::Workflows, &["w"], "the workflows of the project, with their runs"),
-        key(A::StopWorkflow, &["shift+s"], "stop the workflow of the run; asks once"),
-        key(A::ResumeWorkflow, &["shift+r"], "continue the workflow of the run"),
         key(A::Keys, &["?"], "these keys"),
         bound("tui.select.cancel", key(A::Back, &["escape", "q", "ctrl+c"], "back; from the list, close")),
-        key(A::Left, &["left"], "back"),
+        key(A::Left, &["left"], "back; in the list: hide the runs of a workflow"),
     ]
 }
 

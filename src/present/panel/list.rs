@@ -1,10 +1,10 @@
 //! The first view: the list of runs, and the details of the chosen one.
 
 use super::keys::{PanelAction, moved, scrolled};
-use super::runs::Runs;
+use super::runs::{Row, Runs};
 use crate::present::paint::{Color, INDENT, Limit, Page, Theme, folded};
 use crate::present::runs::{
-    ListView, ShownRun, draw_latest, draw_list, draw_list_head, draw_task, draw_usage,
+    ListRow, ListView, ShownRun, draw_latest, draw_list, draw_list_head, draw_task, draw_usage, draw_workflow,
 };
 
 /// The minimum heights for the column names and for the details below the list.
@@ -19,31 +19,46 @@ const USAGE_LINES: usize = 2;
 /// The position in the list.
 #[derive(Debug, Default)]
 pub(super) struct List {
-    /// The key of the chosen run, and its position.
+    /// The key of the chosen row, and its position.
     chosen: Option<String>,
     index: usize,
-    /// The first visible run, and the number of visible runs.
+    /// The first visible row, and the number of visible rows.
     top: usize,
     rows: usize,
 }
 
 impl List {
-    fn choose(&mut self, runs: &[ShownRun], index: usize) {
-        self.index = index.min(runs.len().saturating_sub(1));
-        self.chosen = runs.get(self.index).map(|run| run.key.clone());
+    fn choose(&mut self, runs: &Runs, index: usize) {
+        self.index = index.min(runs.rows().len().saturating_sub(1));
+        self.chosen = runs.rows().get(self.index).map(|row| runs.key_of(*row));
     }
 
-    /// Selects the chosen run at its current position. If the run no longer exists, selects the run in its place.
-    pub(super) fn current<'a>(&mut self, runs: &'a [ShownRun]) -> Option<&'a ShownRun> {
-        let at = runs.iter().position(|run| Some(&run.key) == self.chosen.as_ref());
+    /// Selects the chosen row at its current position. If the row no longer exists, selects the row in its place.
+    pub(super) fn current(&mut self, runs: &Runs) -> Option<(usize, Row)> {
+        let at = runs.rows().iter().position(|row| Some(runs.key_of(*row)) == self.chosen);
         self.choose(runs, at.unwrap_or(self.index));
-        runs.get(self.index)
+        runs.rows().get(self.index).map(|row| (self.index, *row))
     }
 
-    /// Scrolls. Returns false for other actions.
-    pub(super) fn press(&mut self, action: PanelAction, runs: &[ShownRun]) -> bool {
+    /// Scrolls, and folds workflows. Returns false for other actions.
+    pub(super) fn press(&mut self, action: PanelAction, runs: &mut Runs) -> bool {
+        let current = self.current(runs);
+        let workflow = current.and_then(|(at, _)| runs.workflow_of(at));
+        match (action, current, workflow) {
+            (PanelAction::Open, Some((_, Row::Workflow(_))), Some((_, workflow))) => {
+                let workflow = workflow.clone();
+                runs.fold(&workflow, None);
+                return true;
+            }
+            (PanelAction::Left, _, Some((at, workflow))) => {
+                let workflow = workflow.clone();
+                self.choose(runs, at);
+                runs.fold(&workflow, Some(true));
+                return true;
+            }
+            _ => {}
+        }
         let Some(by) = scrolled(action, self.rows) else { return false };
-        self.current(runs);
         self.choose(runs, moved(self.index, by));
         true
     }
@@ -61,10 +76,10 @@ impl List {
         runs: &Runs,
         now_ms: i64,
     ) -> Vec<String> {
-        let list = &runs.list;
-        let Some(run) = self.current(list) else {
+        let Some((_, row)) = self.current(runs) else {
             return Page::draw(theme, width, |page| draw_empty(page, runs));
         };
+        let list: Vec<ListRow> = runs.rows().iter().map(|row| runs.drawn(*row)).collect();
         let has_heading = rows >= HEADING_FROM_ROWS;
         let details = if rows >= DETAIL_FROM_ROWS { DETAIL_ROWS } else { 0 };
         self.rows = list.len().min(rows.saturating_sub(usize::from(has_heading) + details)).max(1);
@@ -79,10 +94,17 @@ impl List {
             rows: self.rows,
             now_ms,
         };
-        let mut lines = Page::draw(theme, width, |page| draw_list(page, list, &view));
+        let mut lines = Page::draw(theme, width, |page| draw_list(page, &list, &view));
         let room = if details > 0 { MAX_DETAIL_ROWS.min(rows.saturating_sub(lines.len())) } else { 0 };
         if room >= MIN_DETAIL_ROWS {
-            lines.extend(detail_lines(theme, width, room, run, now_ms));
+            lines.extend(match runs.drawn(row) {
+                ListRow::Run { run, .. } => detail_lines(theme, width, room, run, now_ms),
+                ListRow::Workflow { workflow, .. } => {
+                    let mut details = Page::draw(theme, width, |page| draw_workflow(page, workflow));
+                    details.truncate(room);
+                    details
+                }
+            });
         }
         lines
     }

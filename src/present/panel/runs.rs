@@ -1,14 +1,37 @@
-//! The runs that the panel lists: the session's runs from events, joined with the runs in the store.
+//! The rows that the panel lists: the session's runs from events, joined with the runs in the store, and the workflows of the project
+//! with their runs below them.
 
-use crate::present::runs::{ShownRun, read_runs};
-use crate::run::RunRecord;
+use std::collections::HashMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::present::ShownWorkflow;
+use crate::present::runs::{ListRow, ShownRun, read_runs};
+use crate::run::{RunOutcome, RunRecord, WorkflowState};
 
 /// The intervals for reading the store, in milliseconds. Runs of other sessions send no events here, and old runs may be
 /// removed.
 const ALL_EVERY_MS: u64 = 2_000;
 const OWN_EVERY_MS: u64 = 10_000;
 
-/// The listed runs.
+/// The answer of the store.
+#[derive(Deserialize)]
+struct Stored {
+    runs: Value,
+    workflows: Vec<ShownWorkflow>,
+}
+
+/// A row of the list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Row {
+    /// The index of a workflow.
+    Workflow(usize),
+    /// The index of a run.
+    Run { index: usize, is_nested: bool },
+}
+
+/// The listed runs and workflows.
 #[derive(Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own about the list")]
 pub(super) struct Runs {
@@ -24,6 +47,12 @@ pub(super) struct Runs {
     pub(super) is_complete: bool,
     /// The store's error.
     pub(super) problem: Option<String>,
+    /// The runs of workflows that the list of runs does not have.
+    unlisted: Vec<ShownRun>,
+    workflows: Vec<ShownWorkflow>,
+    /// True for each workflow whose runs are hidden, by its place.
+    folded: HashMap<String, bool>,
+    rows: Vec<Row>,
     own: Vec<ShownRun>,
     stored: Vec<ShownRun>,
     /// The known ends of the session's runs.
@@ -38,7 +67,59 @@ pub(super) struct Runs {
 
 impl Runs {
     pub(super) fn run(&self, key: &str) -> Option<&ShownRun> {
-        self.list.iter().find(|run| run.key == key)
+        self.list.iter().chain(&self.unlisted).find(|run| run.key == key)
+    }
+
+    pub(super) fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Returns the key of a row. It stays the same while rows before it come and go.
+    pub(super) fn key_of(&self, row: Row) -> String {
+        match row {
+            Row::Workflow(index) => place_of(&self.workflows[index]),
+            Row::Run { index, .. } => self.at(index).key.clone(),
+        }
+    }
+
+    fn at(&self, index: usize) -> &ShownRun {
+        self.list.get(index).unwrap_or_else(|| &self.unlisted[index - self.list.len()])
+    }
+
+    /// Returns a row as it is drawn.
+    pub(super) fn drawn(&self, row: Row) -> ListRow<'_> {
+        match row {
+            Row::Workflow(index) => {
+                let workflow = &self.workflows[index];
+                ListRow::Workflow { workflow, is_folded: self.is_folded(workflow) }
+            }
+            Row::Run { index, is_nested } => {
+                let number = (index < self.list.len()).then_some(index + 1);
+                ListRow::Run { run: self.at(index), number, is_nested }
+            }
+        }
+    }
+
+    fn is_folded(&self, workflow: &ShownWorkflow) -> bool {
+        self.folded.get(&place_of(workflow)).copied().unwrap_or_default()
+    }
+
+    /// Shows or hides the runs of a workflow. Without `folds`, switches between both.
+    pub(super) fn fold(&mut self, workflow: &ShownWorkflow, folds: Option<bool>) {
+        let folds = folds.unwrap_or(!self.is_folded(workflow));
+        self.folded.insert(place_of(workflow), folds);
+        self.arrange();
+    }
+
+    /// Returns the workflow of a row, or the one above the row of its run.
+    pub(super) fn workflow_of(&self, at: usize) -> Option<(usize, &ShownWorkflow)> {
+        match self.rows.get(at)? {
+            Row::Run { is_nested: false, .. } => None,
+            _ => self.rows[..=at].iter().enumerate().rev().find_map(|(at, row)| match row {
+                Row::Workflow(index) => Some((at, &self.workflows[*index])),
+                Row::Run { .. } => None,
+            }),
+        }
     }
 
     /// Returns true if an event has reported the run.
@@ -59,12 +140,16 @@ impl Runs {
         match answer {
             // The user has switched to another list; the next read loads it.
             Ok(_) if is_all != self.is_all => return,
-            Ok(runs) => {
-                self.stored = read_runs(runs);
-                self.is_stored_newer = true;
-                self.is_complete = true;
-                self.problem = None;
-            }
+            Ok(answer) => match serde_json::from_str::<Stored>(answer) {
+                Ok(Stored { runs, workflows }) => {
+                    self.stored = read_runs(&runs.to_string());
+                    self.workflows = workflows;
+                    self.is_stored_newer = true;
+                    self.is_complete = true;
+                    self.problem = None;
+                }
+                Err(error) => self.problem = Some(error.to_string()),
+            },
             Err(problem) => self.problem = Some(problem.to_owned()),
         }
         self.read_ms = Some(now_ms);
@@ -80,12 +165,85 @@ impl Runs {
         self.others = named.map(|run| run.key.clone()).collect();
         self.list = own.chain(others).collect();
         self.list.sort_by_key(|run| std::cmp::Reverse(run.created_ms));
+        self.arrange();
         let ended = self.own.iter().filter(|run| !run.is_live());
         let ends: Vec<_> = ended.map(|run| (run.key.clone(), run.times_resumed)).collect();
         if ends != self.ends {
             self.ends = ends;
             self.is_wanted = true;
         }
+    }
+
+    /// Puts the runs of workflows below them. Running workflows come first, then everything else, the newest first.
+    fn arrange(&mut self) {
+        let keys: HashMap<&str, usize> =
+            self.list.iter().enumerate().map(|(index, run)| (run.key.as_str(), index)).collect();
+        let mut unlisted = Vec::new();
+        let mut is_below = vec![false; self.list.len()];
+        let mut groups = Vec::new();
+        for (at, workflow) in self.workflows.iter().enumerate() {
+            let newest = newest_of_keys(&self.list, workflow);
+            let mut below: Vec<usize> = Vec::new();
+            for run in &workflow.runs {
+                let key = run.workflow.as_ref().map(|place| place.key.as_str()).unwrap_or_default();
+                // An event may have a newer run of the key than the last answer of the store.
+                match newest.get(key).filter(|index| self.list[**index].created_ms >= run.created_ms) {
+                    Some(index) => below.push(*index),
+                    None if keys.contains_key(run.key.as_str()) => below.push(keys[run.key.as_str()]),
+                    None => {
+                        unlisted.push(ShownRun(run.clone()));
+                        below.push(self.list.len() + unlisted.len() - 1);
+                    }
+                }
+            }
+            // An event may have a run that the last answer of the store has not.
+            let stored = |key: &str| {
+                workflow.runs.iter().any(|run| run.workflow.as_ref().is_some_and(|place| place.key == key))
+            };
+            let new = newest.iter().filter(|(key, _)| !stored(key)).map(|(_, index)| *index);
+            let mut new: Vec<usize> = new.collect();
+            new.sort_by_key(|index| self.list[*index].created_ms);
+            below.extend(new);
+            let is_listed = below.iter().any(|index| *index < self.list.len());
+            if self.is_all || is_listed || workflow.state != WorkflowState::Completed {
+                for index in &below {
+                    if let Some(listed) = is_below.get_mut(*index) {
+                        *listed = true;
+                    }
+                }
+                groups.push((at, below));
+            }
+        }
+        // An older run of a key waits for no one, unless its changes do.
+        let is_old = |run: &ShownRun| {
+            let of = |workflow: &&ShownWorkflow| belongs(run, workflow);
+            let workflow = self.workflows.iter().find(of);
+            workflow.is_some() && !run.is_live() && !run.has_open_changes()
+        };
+        let mut entries: Vec<(bool, i64, Vec<Row>)> = Vec::new();
+        for (index, run) in self.list.iter().enumerate() {
+            if !is_below[index] && !is_old(run) {
+                entries.push((false, run.created_ms, vec![Row::Run { index, is_nested: false }]));
+            }
+        }
+        self.unlisted = unlisted;
+        for (at, below) in groups {
+            let runs: Vec<ShownRun> = below.iter().map(|index| self.at(*index).clone()).collect();
+            let workflow = &mut self.workflows[at];
+            follow(workflow, &runs);
+            let is_running = workflow.is_running();
+            let place = place_of(workflow);
+            let is_folded = *self.folded.entry(place).or_insert(!is_running);
+            let newest = runs.iter().map(|run| run.created_ms).max().unwrap_or(workflow.started_ms);
+            let time = if is_running { workflow.started_ms } else { newest };
+            let mut rows = vec![Row::Workflow(at)];
+            if !is_folded {
+                rows.extend(below.into_iter().map(|index| Row::Run { index, is_nested: true }));
+            }
+            entries.push((is_running, time, rows));
+        }
+        entries.sort_by_key(|(is_running, time, _)| (!is_running, std::cmp::Reverse(*time)));
+        self.rows = entries.into_iter().flat_map(|(_, _, rows)| rows).collect();
     }
 
     /// Switches between the runs of all sessions and the runs of this one.
@@ -106,7 +264,8 @@ impl Runs {
 
     /// Requests a read if the interval has passed. The system clock may be set back.
     pub(super) fn read_if_due(&mut self, now_ms: i64) {
-        let every = if self.is_all { ALL_EVERY_MS } else { OWN_EVERY_MS };
+        let is_followed = self.is_all || self.workflows.iter().any(ShownWorkflow::is_running);
+        let every = if is_followed { ALL_EVERY_MS } else { OWN_EVERY_MS };
         let is_due = self.read_ms.is_none_or(|read_ms| now_ms.abs_diff(read_ms) >= every);
         self.is_wanted |= is_due && !self.is_reading;
     }
@@ -119,6 +278,36 @@ impl Runs {
         }
         begins
     }
+}
+
+/// Returns a text that names a workflow and no run.
+fn place_of(workflow: &ShownWorkflow) -> String {
+    format!("{} {}", workflow.id, workflow.project.display())
+}
+
+fn belongs(run: &RunRecord, workflow: &ShownWorkflow) -> bool {
+    let place = run.workflow.as_ref();
+    place.is_some_and(|place| place.id == workflow.id && place.project == workflow.project)
+}
+
+/// Returns the index of the newest run of each key. `runs` are newest first.
+fn newest_of_keys<'a>(runs: &'a [ShownRun], workflow: &ShownWorkflow) -> HashMap<&'a str, usize> {
+    let mut newest = HashMap::new();
+    for (index, run) in runs.iter().enumerate().filter(|(_, run)| belongs(run, workflow)) {
+        let key = run.workflow.as_ref().map(|place| place.key.as_str()).unwrap_or_default();
+        newest.entry(key).or_insert(index);
+    }
+    newest
+}
+
+/// Brings the numbers of a workflow up to date: its runs may be newer than the last answer of the store.
+fn follow(workflow: &mut ShownWorkflow, runs: &[ShownRun]) {
+    let count = |fits: fn(&RunRecord) -> bool| runs.iter().filter(|run| fits(run)).count();
+    workflow.live = count(RunRecord::is_live);
+    workflow.completed = count(|run| run.outcome == Some(RunOutcome::Completed));
+    workflow.unfinished = runs.len() - workflow.live - workflow.completed;
+    let spent: f64 = runs.iter().map(|run| run.progress.usage.cost.total).sum();
+    workflow.cost = workflow.cost.max(spent);
 }
 
 /// Adds the long texts of the stored run, which events leave out.
@@ -153,7 +342,8 @@ mod tests {
         let mut runs = Runs::default();
         let state = |runs: &Runs| runs.run("k").and_then(|run| run.changes_state);
         runs.set_own(&json(Some(ChangesState::Unapplied)), Vec::new());
-        runs.take_stored(Ok(&json(Some(ChangesState::Applied))), false, 0);
+        let stored = json(Some(ChangesState::Applied));
+        runs.take_stored(Ok(&format!("{{\"runs\":{stored},\"workflows\":[]}}")), false, 0);
         assert_eq!(state(&runs), Some(ChangesState::Applied), "a command has applied them since the event");
         runs.set_own(&json(None), Vec::new());
         assert_eq!(state(&runs), None, "the run was resumed since the store was read");

@@ -2,7 +2,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::actions::{Confirmed, Effect, Hint, change_effect, change_hints, effect, hints, quoted};
+use super::actions::{
+    Confirmed, Effect, Hint, Named, change_effect, change_hints, effect, hints, workflow_effect,
+    workflow_hints,
+};
 use super::foot::{Confirmation, Foot};
 use super::keys::{KeyNames, PanelAction};
 use super::list::List;
@@ -10,7 +13,7 @@ use super::report::{Answer, ReportView};
 use super::runs::Runs;
 use super::transcript::{Read, TranscriptView};
 use crate::present::paint::{Page, Span, Theme};
-use crate::present::runs::{ShownRun, draw_head};
+use crate::present::runs::{ListRow, draw_head};
 use sanitizer::text_enum;
 
 /// Screens with fewer rows than this show only the view.
@@ -58,7 +61,7 @@ pub enum PanelStep {
         /// The command.
         line: String,
     },
-    /// Reads the runs.
+    /// Reads the runs and the workflows, as `{ runs, workflows }`.
     Runs {
         /// The id of the answer.
         id: u32,
@@ -138,7 +141,7 @@ pub struct Panel {
     /// The run whose transcript opens as soon as the run is known.
     requested: Option<String>,
     /// The run that gets the typed message.
-    addressee: Option<String>,
+    addressee: Option<Named>,
     /// True while a report is requested. One at a time: keys can arrive faster than answers.
     is_asking: bool,
     pending: HashMap<u32, Pending>,
@@ -238,7 +241,7 @@ impl Panel {
             }
             Some(Pending::Report { name, line, changes_of, moves }) => {
                 self.is_asking = false;
-                let starts_at_end = matches!(name, "log" | "info" | "workflow");
+                let starts_at_end = matches!(name, "log" | "info");
                 let view = ReportView::new(Answer::read(name, answer), line, starts_at_end, changes_of);
                 if moves {
                     // The difference, or the report of the action before.
@@ -274,7 +277,7 @@ impl Panel {
     pub fn press(&mut self, action: Option<PanelAction>) {
         if let Some(Confirmation { action: asked, command, run, .. }) = self.foot.press() {
             if action == Some(asked) {
-                self.confirmed(command, &run);
+                self.confirmed(command, run);
             }
             if matches!(action, Some(PanelAction::Back)) || action == Some(asked) {
                 return;
@@ -306,7 +309,7 @@ impl Panel {
     pub fn submit(&mut self, text: &str) {
         let text = text.trim();
         if let Some(run) = self.addressee.take().filter(|_| !text.is_empty()) {
-            self.command("send", &run, text);
+            self.command("send", run, text);
         }
     }
 
@@ -320,7 +323,8 @@ impl Panel {
                 if let Some(run) = changes_of.and_then(|key| self.runs.run(&key).cloned())
                     && let Some(effect) = change_effect(action, &run)
                 {
-                    self.carry_out(action, &run, effect);
+                    let named = Named::run(&run);
+                    self.carry_out(action, named, effect);
                     return true;
                 }
                 if let Some(line) = command {
@@ -336,19 +340,25 @@ impl Panel {
                 }
                 Some(view.run.clone()).filter(|_| !view.is_removed)
             }
-            None if self.list.press(action, &self.runs.list) => return true,
-            None if action == PanelAction::Workflows => {
-                if !self.is_asking {
-                    self.report("workflow", "workflow".to_owned(), None, false);
-                }
-                return true;
-            }
+            None if self.list.press(action, &mut self.runs) => return true,
             None if action == PanelAction::All => {
                 self.runs.toggle_all();
                 return true;
             }
             None => {
-                let run = self.list.current(&self.runs.list).cloned();
+                let row = self.list.current(&self.runs).map(|(_, row)| self.runs.drawn(row));
+                let run = match row {
+                    Some(ListRow::Workflow { workflow, .. }) => {
+                        let (effect, named) = (workflow_effect(action, workflow), Named::workflow(workflow));
+                        let is_effect = effect.is_some();
+                        if let Some(effect) = effect {
+                            self.carry_out(action, named, effect);
+                        }
+                        return is_effect;
+                    }
+                    Some(ListRow::Run { run, .. }) => Some(run.clone()),
+                    None => None,
+                };
                 if action == PanelAction::Open
                     && let Some(run) = run
                 {
@@ -361,36 +371,30 @@ impl Panel {
         };
         let effect = run.as_ref().and_then(|run| Some((run, effect(action, run, self.can_answer)?)));
         if let Some((run, effect)) = effect {
-            self.carry_out(action, run, effect);
+            self.carry_out(action, Named::run(run), effect);
             return true;
         }
         false
     }
 
-    fn carry_out(&mut self, action: PanelAction, run: &ShownRun, effect: Effect) {
+    fn carry_out(&mut self, action: PanelAction, of: Named, effect: Effect) {
         match effect {
-            Effect::Answer => self.steps.push_back(PanelStep::Answer { run_id: run.run_id.clone() }),
+            Effect::Answer => self.steps.push_back(PanelStep::Answer { run_id: of.run_id }),
             Effect::Confirm(command) => {
-                let name = quoted(run);
-                let Confirmed { verb, end, is_of_workflow, .. } = command;
-                let question = format!("again {verb} {name}{end}; any other key cancels");
-                let target = run.workflow.as_ref().filter(|_| is_of_workflow).map(|workflow| &workflow.id);
-                let run = target.unwrap_or(&run.key).clone();
-                self.foot.ask(Confirmation { action, question, command, run });
+                let Confirmed { verb, end, .. } = command;
+                let question = format!("again {verb} {}{end}; any other key cancels", of.shown);
+                self.foot.ask(Confirmation { action, question, command, run: of });
             }
-            Effect::WorkflowCommand(name) => {
-                let id = run.workflow.as_ref().map(|workflow| workflow.id.clone()).unwrap_or_default();
-                self.command(name, &id, "");
-            }
-            Effect::Command(name) => self.command(name, &run.key, ""),
+            Effect::Command(name) => self.command(name, of, ""),
             Effect::Report(name, rest) if !self.is_asking => {
-                let changes_of = (name == "diff").then(|| run.key.clone());
-                self.report(name, line(&[name, &run.key, rest]), changes_of, false);
+                let line = line(&[name, &of.word, rest]);
+                let changes_of = (name == "diff").then_some(of.word);
+                self.report(name, line, changes_of, false);
             }
             // One report at a time.
             Effect::Report(..) | Effect::None => {}
             Effect::Message(label) => {
-                self.addressee = Some(run.key.clone());
+                self.addressee = Some(of);
                 self.steps.push_back(PanelStep::Type { label });
             }
             Effect::Notice(color, text) => self.foot.show(color, text),
@@ -406,21 +410,20 @@ impl Panel {
     }
 
     /// Runs a command that was confirmed.
-    fn confirmed(&mut self, command: Confirmed, run: &str) {
+    fn confirmed(&mut self, command: Confirmed, of: Named) {
         let Confirmed { name, flag, rest, has_report, .. } = command;
         if !has_report {
-            self.command(name, run, rest);
+            self.command(name, of, rest);
         } else if !self.is_asking {
-            self.report(name, line(&[name, flag, run, rest]), Some(run.to_owned()), true);
+            self.report(name, line(&[name, flag, &of.word, rest]), Some(of.word), true);
         }
     }
 
     /// Runs a command and shows its result on the last line.
-    fn command(&mut self, name: &'static str, run: &str, rest: &str) {
-        let shown = self.runs.run(run).map(quoted).unwrap_or_default();
+    fn command(&mut self, name: &'static str, Named { word, shown, .. }: Named, rest: &str) {
         self.foot.show("muted", format!("{name} {shown} …"));
         let id = self.wait_for(Pending::Command { name });
-        self.steps.push_back(PanelStep::Command { id, line: line(&[name, run, rest]) });
+        self.steps.push_back(PanelStep::Command { id, line: line(&[name, &word, rest]) });
     }
 
     /// Draws exactly `view.rows` lines: head, body, foot. With one row, only the head.
@@ -470,13 +473,16 @@ impl Panel {
             }
             None => {
                 let all = (PanelAction::All, if self.runs.is_all { "this session" } else { "all sessions" });
-                let run = self.list.current(&self.runs.list);
-                let of_run = run.map(|run| hints(run, can_answer));
-                let of_run =
-                    of_run.into_iter().flat_map(|hints| [vec![(PanelAction::Open, "open")], hints].concat());
-                let has_workflow = self.runs.list.iter().any(|run| run.workflow.is_some());
-                let workflows = has_workflow.then_some((PanelAction::Workflows, "workflows"));
-                of_run.chain([all]).chain(workflows).collect()
+                let row = self.list.current(&self.runs).map(|(_, row)| self.runs.drawn(row));
+                let mut hints = match row {
+                    None => Vec::new(),
+                    Some(ListRow::Run { run, .. }) => {
+                        [vec![(PanelAction::Open, "open")], hints(run, can_answer)].concat()
+                    }
+                    Some(ListRow::Workflow { workflow, is_folded }) => workflow_hints(workflow, is_folded),
+                };
+                hints.push(all);
+                hints
             }
         };
         let back = if self.views.is_empty() { "close" } else { "back" };

@@ -10,8 +10,8 @@ use crate::run::{RunRecord, RunState};
 use sanitizer::{one_line, quoted_within};
 
 /// Lists the runs, given newest first, and says how many older ones there are. `own` is the session that asked. Without
-/// it, the runs of all sessions are given. A low terminal shows the end, so the newest runs come last, and live runs after all others.
-/// Numbers count from 1, the newest.
+/// it, the runs of all sessions are given. A low terminal shows the end, so the newest runs come last. Numbers count from 1, the
+/// newest. The order does not depend on states: the end of a run moves no line.
 #[must_use]
 pub fn list_report(runs: &[RunRecord], older: usize, own: Option<&str>, clock: &Clock) -> Report {
     let all = own.is_none();
@@ -29,9 +29,7 @@ pub fn list_report(runs: &[RunRecord], older: usize, own: Option<&str>, clock: &
         let more = format!("and {older} older ones; `/subagents info <id>` shows one");
         report.lines.push(ReportLine::new(Mark::Info, "", more));
     }
-    let (live, ended): (Vec<_>, Vec<_>) =
-        runs.iter().enumerate().rev().partition(|(_, run): &(usize, &RunRecord)| run.is_live());
-    report.lines.extend(ended.into_iter().chain(live).map(|(index, run)| {
+    report.lines.extend(runs.iter().enumerate().rev().map(|(index, run)| {
         ReportLine::new(mark(run), format!("#{}", index + 1), run_line(run, own, clock))
     }));
     report
@@ -68,9 +66,8 @@ fn run_line(run: &RunRecord, own: Option<&str>, clock: &Clock) -> String {
     let session = run.session.split('-').next().unwrap_or_default();
     parts.extend(own.is_none().then(|| format!("session {}", one_line(session, MAX_NAME))));
     parts.extend(own.is_some_and(|own| own != run.session).then(|| "from another session".to_owned()));
-    let workflow = run.workflow.as_ref().map(|workflow| workflow.id.as_str());
-    if let Some(id) = workflow.filter(|id| !id.starts_with("codemode ")) {
-        parts.push(one_line(&format!("workflow {id}"), MAX_NAME).into_string());
+    if let Some(workflow) = &run.workflow {
+        parts.push(one_line(&format!("workflow {}", workflow.workflow_name()), MAX_NAME).into_string());
     } else if run.is_foreground {
         parts.push(if run.is_live() { WAITED_FOR } else { WAS_WAITED_FOR }.to_owned());
     }

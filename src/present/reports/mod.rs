@@ -29,6 +29,6 @@ pub use info::{info_paths_report, info_report};
 pub use list::list_report;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
 pub use workflow::{
-    WorkflowEnd, WorkflowRow, WorkflowRunRow, workflow_ended_report, workflow_lines, workflow_started_report,
-    workflows_report,
+    WorkflowEnd, with_workflows, workflow_discarded_report, workflow_ended_report, workflow_report,
+    workflow_started_report, workflow_stopped_report, workflow_unchanged, workflows_report,
 };

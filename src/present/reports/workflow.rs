@@ -1,14 +1,21 @@
 //! Reports on the processes that run the scripts of workflows.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::action::MAX_REASON;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::run::AllowedScript;
+use crate::present::run_label::{mark, state, usage_parts};
+use crate::present::shown_workflow::ShownWorkflow;
+use crate::run::{AllowedScript, RunRecord};
 use sanitizer::{figures, one_line, quoted_if_unusual};
 
 /// The maximum number of lines of output that are shown: the newest ones.
 const MAX_OUTPUT_LINES: usize = 40;
+
+/// The columns of a tab at the beginning of a line of output, and the most columns that are kept there.
+const TAB: usize = 4;
+const MAX_INDENT: usize = 40;
 
 /// The maximum length of a row.
 const MAX_ROW: usize = 600;
@@ -16,8 +23,8 @@ const MAX_ROW: usize = 600;
 /// The end of the process of a workflow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkflowEnd {
-    /// The name of its script.
-    pub name: String,
+    /// The file of its script, relative to the project if it is in there.
+    pub file: String,
     /// Its exit code; `None` if a signal ended it.
     pub exit_code: Option<i32>,
     /// True if the user has stopped it.
@@ -28,94 +35,86 @@ pub struct WorkflowEnd {
     pub output: String,
 }
 
-/// A workflow in a list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WorkflowRow {
-    /// The mark of its state.
-    pub mark: Mark,
-    /// Its name.
-    pub name: String,
-    /// The path of its script.
-    pub file: Option<String>,
-    /// Its state.
-    pub state: &'static str,
-    /// The phase that it is in.
-    pub phase: Option<String>,
-    /// The number of its runs that have not ended.
-    pub live: usize,
-    /// The number of its runs with a result.
-    pub completed: usize,
-    /// The number of its other runs.
-    pub unfinished: usize,
-    /// Spent by its runs, in USD.
-    pub cost: f64,
-    /// The error of its script.
-    pub error: Option<String>,
-    /// Its runs, if they are shown.
-    pub runs: Vec<WorkflowRunRow>,
-}
-
-/// A run of a workflow in a list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WorkflowRunRow {
-    /// The mark of its state.
-    pub mark: Mark,
-    /// Its key in the workflow.
-    pub key: String,
-    /// Its id.
-    pub run_id: String,
-    /// Its agent.
-    pub agent: String,
-    /// Its state or its outcome.
-    pub state: &'static str,
-    /// Spent by the run, in USD.
-    pub cost: f64,
-}
-
 /// Lists the workflows of a project, given newest first, as a tree with their runs. A low terminal shows the end, so the newest
 /// comes last.
 #[must_use]
-pub fn workflows_report(rows: Vec<WorkflowRow>) -> Report {
-    if rows.is_empty() {
+pub fn workflows_report(workflows: &[ShownWorkflow]) -> Report {
+    if workflows.is_empty() {
         let hint = "no workflow of this project is stored; `/subagents workflow FILE` runs a script";
         return Report::new("Workflows: none").with(ReportLine::new(Mark::Info, "", hint));
     }
-    let mut report = Report::new(format!("Workflows: {}", rows.len()));
-    report.lines = workflow_lines(&rows.into_iter().rev().collect::<Vec<_>>());
+    let mut report = Report::new(format!("Workflows: {}", workflows.len()));
+    report.lines = workflows.iter().rev().flat_map(workflow_lines).collect();
     report
 }
 
-/// One line for each workflow, and one below it for each of its runs that are shown.
+/// Shows a workflow with its runs, and the next steps at the end, where they are seen.
 #[must_use]
-pub fn workflow_lines(rows: &[WorkflowRow]) -> Vec<ReportLine> {
-    let mut lines = Vec::new();
-    for row in rows {
-        let mut parts = vec![format!("workflow {}", quoted_if_unusual(&row.name))];
-        parts.extend(row.file.as_deref().filter(|file| *file != row.name).map(str::to_owned));
-        parts.push(row.state.to_owned());
-        parts.extend(row.phase.as_deref().map(|phase| format!("phase {}", quoted_if_unusual(phase))));
-        let counts =
-            [(row.live, "running"), (row.completed, "completed"), (row.unfinished, "without a result")];
-        let counts = counts.iter().filter(|(count, _)| *count > 0);
-        let counts: Vec<String> = counts.map(|(count, state)| format!("{count} {state}")).collect();
-        if !counts.is_empty() {
-            parts.push(format!("runs: {}", counts.join(", ")));
-        }
-        parts.extend(cost(row.cost));
-        parts.extend(row.error.as_deref().map(|error| one_line(error, MAX_REASON).into_string()));
-        lines.push(ReportLine::new(row.mark, "", one_line(&parts.join(" · "), MAX_ROW)));
-        lines.extend(row.runs.iter().map(|run| {
-            let mut parts = vec![run.run_id.clone(), quoted_if_unusual(&run.key).into_owned()];
-            parts.extend([run.agent.clone(), run.state.to_owned()]);
-            parts.extend(cost(run.cost));
-            ReportLine { mark: run.mark, ..ReportLine::below(one_line(&parts.join(" · "), MAX_ROW)) }
-        }));
-    }
-    lines
+pub fn workflow_report(workflow: &ShownWorkflow) -> Report {
+    let mut report = Report::new(format!("Workflow {}", quoted_if_unusual(&workflow.name)));
+    report.lines = workflow_lines(workflow);
+    report.lines.extend(step_lines(workflow));
+    report
 }
 
-fn cost(amount: f64) -> Option<String> {
-    (amount > 0.0).then(|| figures::money(amount))
+/// One line for a workflow, and one below it for each of its runs that are shown.
+fn workflow_lines(workflow: &ShownWorkflow) -> Vec<ReportLine> {
+    let line = |mark, parts: &[String]| ReportLine::new(mark, "", one_line(&parts.join(" · "), MAX_ROW));
+    let run_line = |run: &RunRecord| {
+        let key = run.workflow.as_ref().map(|place| quoted_if_unusual(&place.key).into_owned());
+        let mut parts = vec![run.run_id.clone()];
+        parts.extend(key);
+        parts.extend([run.agent.clone(), state(run)]);
+        parts.extend(usage_parts(run).pop());
+        ReportLine { indent: 1, ..line(mark(run), &parts) }
+    };
+    let own = line(workflow.mark(), &workflow.parts());
+    [own].into_iter().chain(workflow.runs.iter().map(run_line)).collect()
+}
+
+/// One line for each next step of a workflow.
+fn step_lines(workflow: &ShownWorkflow) -> impl Iterator<Item = ReportLine> {
+    workflow.next_steps().into_iter().map(ReportLine::below)
+}
+
+/// Adds the workflows that have not completed, given newest first, to the list of runs, each with its next steps.
+#[must_use]
+pub fn with_workflows(mut report: Report, workflows: &[ShownWorkflow]) -> Report {
+    for workflow in workflows.iter().rev() {
+        report.lines.extend(workflow_lines(workflow));
+        report.lines.extend(step_lines(workflow));
+    }
+    report
+}
+
+/// Says why a command does nothing to a workflow: its state, with the next steps. `name` is the name that the user has given.
+#[must_use]
+pub fn workflow_unchanged(name: &str, workflow: &ShownWorkflow) -> Report {
+    let text = format!("the workflow {} {}", quoted_if_unusual(name), workflow.sentence());
+    let mut report = Report { is_error: true, ..Report::sentence(workflow.mark(), text) };
+    report.lines.extend(step_lines(workflow));
+    report
+}
+
+/// Reports that a workflow was stopped or given up. `workflow` is in its new state.
+#[must_use]
+pub fn workflow_stopped_report(text: String, workflow: &ShownWorkflow) -> Report {
+    let mut report = Report::sentence(Mark::Ok, text);
+    report.lines.extend(step_lines(workflow));
+    report
+}
+
+/// Reports that a workflow was removed. Without `is_sure`, reports the effect that the command would have.
+#[must_use]
+pub fn workflow_discarded_report(workflow: &ShownWorkflow, is_sure: bool) -> Report {
+    let name = quoted_if_unusual(&workflow.name);
+    let results = figures::counted(workflow.completed, "result");
+    if is_sure {
+        return Report::sentence(Mark::Ok, format!("removed the workflow {name} with {results}"));
+    }
+    let command = format!("`/subagents discard --yes {}` does it", workflow.word());
+    let text = format!("this removes the workflow {name} with {results}; the changes of its runs stay");
+    Report::sentence(Mark::Info, text).with(ReportLine::below(command))
 }
 
 /// Reports that a script is started.
@@ -129,10 +128,11 @@ pub fn workflow_started_report(script: AllowedScript) -> Report {
     Report { workflow: Some(Box::new(script)), ..Report::sentence(Mark::Started, text) }
 }
 
-/// Reports the end of a workflow, with the newest lines of its output.
+/// Reports the end of a workflow, with the newest lines of its output. `workflow` is the stored workflow of the script.
 #[must_use]
-pub fn workflow_ended_report(end: &WorkflowEnd) -> Report {
-    let name = quoted_if_unusual(&end.name);
+pub fn workflow_ended_report(end: &WorkflowEnd, workflow: Option<&ShownWorkflow>) -> Report {
+    let name = Path::new(&end.file).file_name().unwrap_or_default().to_string_lossy();
+    let name = quoted_if_unusual(&name);
     let time = figures::duration(end.duration);
     let (mark, text) = match end.exit_code {
         _ if end.was_stopped => (Mark::Ok, format!("stopped the workflow {name} after {time}")),
@@ -147,6 +147,24 @@ pub fn workflow_ended_report(end: &WorkflowEnd) -> Report {
         let earlier = figures::counted(hidden, "earlier line");
         report.lines.push(ReportLine::below(format!("… {earlier} not shown")));
     }
-    report.lines.extend(lines[hidden..].iter().map(|line| ReportLine::below(one_line(line, MAX_REASON))));
+    report.lines.extend(lines[hidden..].iter().map(|line| ReportLine::below(output_line(line))));
+    let has_succeeded = end.exit_code == Some(0) && !end.was_stopped;
+    match workflow.filter(|workflow| workflow.can_resume()) {
+        _ if has_succeeded => {}
+        Some(workflow) => report.lines.extend(step_lines(workflow)),
+        None => {
+            let again = format!("`/subagents workflow {}` runs it again from its beginning", end.file);
+            report.lines.push(ReportLine::below(again));
+        }
+    }
     report
+}
+
+/// Returns a line of output in one line, with the blanks before it: they show its place in a structure.
+fn output_line(line: &str) -> String {
+    let text = line.trim_start();
+    let indent = &line[..line.len() - text.len()];
+    let blanks: usize = indent.chars().map(|blank| if blank == '\t' { TAB } else { 1 }).sum();
+    let blanks = " ".repeat(blanks.min(MAX_INDENT));
+    format!("{blanks}{}", one_line(text, MAX_REASON))
 }

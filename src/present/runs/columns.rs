@@ -1,6 +1,5 @@
 //! The columns of a list of runs.
 
-use super::view::ShownRun;
 use crate::present::paint::{Cell, Color, Part, SharedPrefix, Span, TableRow, share, width_of};
 
 const NAME: Column = Column { max_columns: 28, share: Some(3), ..Column::NEW };
@@ -53,54 +52,72 @@ impl Column {
     }
 }
 
+/// The texts of a row in the columns.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RowTexts {
+    pub mark: Span,
+    pub name: String,
+    pub agent: String,
+    pub model: String,
+    pub elapsed: String,
+    pub tokens: String,
+    pub cost: String,
+}
+
 /// A table of runs in a width.
+#[expect(clippy::struct_excessive_bools, reason = "each says that a column has a text")]
 pub(super) struct Columns {
     width: usize,
     /// The beginning that each name shares with another one.
     shared_prefix: Vec<Option<SharedPrefix>>,
+    has_agents: bool,
+    has_models: bool,
     has_tokens: bool,
     has_costs: bool,
 }
 
 impl Columns {
     /// Only where runs are numbered costs are compared.
-    pub(super) fn of(runs: &[ShownRun], is_numbered: bool, width: usize) -> Self {
-        let names: Vec<_> = runs.iter().map(ShownRun::name).collect();
+    pub(super) fn of(rows: &[RowTexts], is_numbered: bool, width: usize) -> Self {
+        let names: Vec<_> = rows.iter().map(|row| row.name.clone()).collect();
         Self {
             width,
             shared_prefix: distinguished(&names),
-            has_tokens: runs.iter().any(|run| !run.tokens().is_empty()),
-            has_costs: is_numbered && runs.iter().any(|run| run.progress.usage.cost.total > 0.0),
+            has_agents: rows.iter().any(|row| !row.agent.is_empty()),
+            has_models: rows.iter().any(|row| !row.model.is_empty()),
+            has_tokens: rows.iter().any(|row| !row.tokens.is_empty()),
+            has_costs: is_numbered && rows.iter().any(|row| !row.cost.is_empty()),
         }
     }
 
     /// The names of the columns.
     pub(super) fn heading(&self, lead: Span) -> TableRow {
-        let cells = [(NAME, "run"), (AGENT, "agent"), (MODEL, "model"), (TIME, "time")];
+        // A list of workflows alone has neither.
+        let agent = if self.has_agents { "agent" } else { "" };
+        let model = if self.has_models { "model" } else { "" };
+        let cells = [(NAME, "run"), (AGENT, agent), (MODEL, model), (TIME, "time")];
         let cells = cells.into_iter().filter_map(|(column, name)| column.heading(self.width, name)).collect();
         let trailing = self.trailing(TOKENS.heading(self.width, "tokens"), COST.heading(self.width, "cost"));
         let parts = vec![activity_part(vec![Span::new("dim", "doing")])];
         TableRow { lead: vec![lead], cells, parts, trailing }
     }
 
-    /// The line of a run, with its name in `color` and without its activity.
-    pub(super) fn line(&self, index: usize, run: &ShownRun, color: Color, now_ms: i64) -> TableRow {
+    /// The line of a row, with its name in `color` and without its activity.
+    pub(super) fn line(&self, index: usize, row: &RowTexts, color: Color) -> TableRow {
         let width = self.width;
-        let mark = run.mark(now_ms);
-        let name = NAME.cell(width, Span::new(color, run.name()));
+        let name = NAME.cell(width, Span::new(color, &row.name));
         let cells = [
             name.map(|cell| Cell { shared_prefix: self.shared_prefix[index].clone(), ..cell }),
-            AGENT.cell(width, Span::new("muted", run.agent())),
-            MODEL.cell(width, Span::new("dim", run.model())),
-            TIME.steady(width, Span::new("muted", run.elapsed(now_ms))),
+            AGENT.cell(width, Span::new("muted", &row.agent)),
+            MODEL.cell(width, Span::new("dim", &row.model)),
+            TIME.steady(width, Span::new("muted", &row.elapsed)),
         ];
-        let cost = run.usage_text().cost.unwrap_or_default();
         let trailing = self.trailing(
-            TOKENS.steady(width, Span::new("dim", run.tokens())),
-            COST.steady(width, Span::new("dim", cost)),
+            TOKENS.steady(width, Span::new("dim", &row.tokens)),
+            COST.steady(width, Span::new("dim", &row.cost)),
         );
         TableRow {
-            lead: vec![Span { text: format!("{} ", mark.text), ..mark }],
+            lead: vec![Span { text: format!("{} ", row.mark.text), ..row.mark.clone() }],
             cells: cells.into_iter().flatten().collect(),
             parts: Vec::new(),
             trailing,
@@ -113,13 +130,8 @@ impl Columns {
     }
 }
 
-/// Returns the activity of a run, with a note next to its state. It determines no width, so only a visible line needs it.
-pub(super) fn activity(run: &ShownRun, note: &str, now_ms: i64) -> Part {
-    activity_part(run.activity(note, now_ms))
-}
-
 /// Returns the part in the room that the columns leave, unless that is almost none.
-fn activity_part(spans: Vec<Span>) -> Part {
+pub(super) fn activity_part(spans: Vec<Span>) -> Part {
     Part { min_columns: Some(0), from: ACTIVITY_FROM, ..Part::new(spans) }
 }
 

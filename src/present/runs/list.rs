@@ -1,7 +1,9 @@
 //! Runs below each other: the list of the panel, and the widget above the editor.
 
-use super::columns::{Columns, activity};
+use super::columns::{Columns, activity_part};
 use super::view::{ELSEWHERE, ShownRun, UNREAD, read_runs, short};
+use super::workflow::{widget_activity, workflow_activity, workflow_texts};
+use crate::present::ShownWorkflow;
 use crate::present::counts::{counts, has_ended};
 use crate::present::paint::{Page, Part, Span, TableRow, Widths};
 use crate::present::usage_text;
@@ -10,7 +12,10 @@ use pi_events::Usage;
 /// Characters of the name of a run that has ended, in the widget.
 const NAME_CHARS: usize = 40;
 
-/// The mark of the chosen run, and the room that others leave for it.
+/// The marks of a workflow, in the place of a number: its runs are hidden, or follow.
+const FOLDED: &str = "+";
+const UNFOLDED: &str = "-";
+/// The mark of the chosen row, and the room that others leave for it.
 const CHOSEN: &str = "▸ ";
 const OTHER: &str = "  ";
 
@@ -20,16 +25,30 @@ pub(in crate::present) struct ListView<'a> {
     pub unread: &'a [String],
     /// The keys of the runs of other sessions, among runs of this one.
     pub others: &'a [String],
-    /// The position of the chosen run.
+    /// The position of the chosen row.
     pub chosen: usize,
     /// True if the names of the columns are above the list.
     pub has_heading: bool,
-    /// The position of the first visible run.
+    /// The position of the first visible row.
     pub from: usize,
-    /// The number of visible runs.
+    /// The number of visible rows.
     pub rows: usize,
     /// The time, in milliseconds since 1970.
     pub now_ms: i64,
+}
+
+/// A row of the panel's list.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::present) enum ListRow<'a> {
+    /// A workflow, whose runs follow unless it is folded.
+    Workflow { workflow: &'a ShownWorkflow, is_folded: bool },
+    Run {
+        run: &'a ShownRun,
+        /// Its number, as commands take it. The list of runs may lack a run of a workflow.
+        number: Option<usize>,
+        /// True for a run below its workflow.
+        is_nested: bool,
+    },
 }
 
 /// Draws the number of runs in each state, and their usage.
@@ -49,45 +68,73 @@ pub(in crate::present) fn draw_list_head(page: &mut Page, runs: &[ShownRun], is_
     page.line([title, scope].into_iter().chain(counted).chain(usage));
 }
 
-/// Draws the names of the columns, and a line for each visible run.
-pub(in crate::present) fn draw_list(page: &mut Page, runs: &[ShownRun], view: &ListView) {
-    let columns = Columns::of(runs, true, page.width().saturating_sub(CHOSEN.chars().count()));
-    let digits = runs.len().to_string().len();
-    let mut rows = vec![columns.heading(Span::new("dim", format!("{OTHER}  {:>digits$} ", "#")))];
-    rows.extend(runs.iter().enumerate().map(|(index, run)| {
+/// Draws the names of the columns, and a line for each visible row.
+pub(in crate::present) fn draw_list(page: &mut Page, rows: &[ListRow], view: &ListView) {
+    let texts = |row: &ListRow| match row {
+        ListRow::Workflow { workflow, .. } => workflow_texts(workflow),
+        ListRow::Run { run, is_nested, .. } => run.texts(*is_nested, view.now_ms),
+    };
+    let texts: Vec<_> = rows.iter().map(texts).collect();
+    let columns = Columns::of(&texts, true, page.width().saturating_sub(CHOSEN.chars().count()));
+    let number = |row: &ListRow| match row {
+        ListRow::Workflow { is_folded: true, .. } => FOLDED.to_owned(),
+        ListRow::Workflow { .. } => UNFOLDED.to_owned(),
+        ListRow::Run { number, .. } => number.map(|number| number.to_string()).unwrap_or_default(),
+    };
+    let digits = rows.iter().map(|row| number(row).len()).max().unwrap_or_default();
+    let mut lines = vec![columns.heading(Span::new("dim", format!("{OTHER}  {:>digits$} ", "#")))];
+    lines.extend(rows.iter().enumerate().map(|(index, row)| {
         let is_chosen = index == view.chosen;
-        let color = if is_chosen { "accent" } else { "toolOutput" };
-        let mut line = columns.line(index, run, color, view.now_ms);
+        let mut line = columns.line(index, &texts[index], if is_chosen { "accent" } else { "toolOutput" });
         line.lead.insert(0, Span::new("accent", if is_chosen { CHOSEN } else { OTHER }));
-        line.lead.push(Span::new("muted", format!("{:>digits$} ", index + 1)));
+        line.lead.push(Span::new("muted", format!("{:>digits$} ", number(row))));
         line
     }));
-    let widths = Widths::of(&rows);
+    let widths = Widths::of(&lines);
     if view.has_heading {
-        page.row(&rows[0], &widths);
+        page.row(&lines[0], &widths);
     }
-    let visible = runs.iter().zip(&mut rows[1..]).skip(view.from).take(view.rows);
-    for (run, row) in visible {
-        let note = match &run.key {
-            key if view.unread.contains(key) => UNREAD,
-            key if view.others.contains(key) => ELSEWHERE,
-            _ => "",
+    let visible = rows.iter().zip(&mut lines[1..]).skip(view.from).take(view.rows);
+    for (row, line) in visible {
+        let activity = match row {
+            ListRow::Workflow { workflow, .. } => workflow_activity(workflow),
+            ListRow::Run { run, is_nested, .. } => {
+                let note = match &run.key {
+                    key if view.unread.contains(key) => UNREAD,
+                    key if view.others.contains(key) && !is_nested => ELSEWHERE,
+                    _ => "",
+                };
+                run.activity(note, *is_nested, view.now_ms)
+            }
         };
-        row.parts.push(activity(run, note, view.now_ms));
-        page.row(row, &widths);
+        line.parts.push(activity_part(activity));
+        page.row(line, &widths);
     }
 }
 
-/// Draws the widget: a line for each run, the newest active ones first, then the ended ones; and a line that counts the others.
-pub fn draw_widget(page: &mut Page, live: &str, unread: &str, max: usize, now_ms: i64) {
-    let (live, unread) = (read_runs(live), read_runs(unread));
-    let working = &live[..max.min(live.len())];
-    let columns = Columns::of(working, false, page.width());
-    let row = |(index, run)| {
-        let parts = vec![activity(run, "", now_ms)];
-        TableRow { parts, ..columns.line(index, run, "accent", now_ms) }
+/// Draws the widget: a line for each running workflow, which stands for its runs, and for each other run, the newest active ones first,
+/// then the ended ones; and a line that counts the others.
+pub fn draw_widget(page: &mut Page, live: &str, unread: &str, workflows: &str, max: usize, now_ms: i64) {
+    let (mut live, unread) = (read_runs(live), read_runs(unread));
+    let workflows: Vec<ShownWorkflow> = serde_json::from_str(workflows).unwrap_or_default();
+    let is_below = |run: &ShownRun, workflow: &ShownWorkflow| {
+        run.workflow
+            .as_ref()
+            .is_some_and(|place| place.id == workflow.id && place.project == workflow.project)
     };
-    let rows: Vec<TableRow> = working.iter().enumerate().map(row).collect();
+    live.retain(|run| workflows.iter().all(|workflow| !is_below(run, workflow)));
+    let shown = &workflows[..max.min(workflows.len())];
+    let working = &live[..(max - shown.len()).min(live.len())];
+    let texts = shown.iter().map(workflow_texts).chain(working.iter().map(|run| run.texts(false, now_ms)));
+    let texts: Vec<_> = texts.collect();
+    let columns = Columns::of(&texts, false, page.width());
+    let activities = shown.iter().map(widget_activity);
+    let activities = activities.chain(working.iter().map(|run| run.activity("", false, now_ms)));
+    let row = |(index, activity)| {
+        let parts = vec![activity_part(activity)];
+        TableRow { parts, ..columns.line(index, &texts[index], "accent") }
+    };
+    let rows: Vec<TableRow> = activities.enumerate().map(row).collect();
     let widths = Widths::of(&rows);
     for row in &rows {
         page.row(row, &widths);
@@ -99,7 +146,7 @@ pub fn draw_widget(page: &mut Page, live: &str, unread: &str, max: usize, now_ms
         let parts = [Span::new(run.color(now_ms), run.note(now_ms)), Span::new("muted", UNREAD)];
         page.line([Part::new(name)].into_iter().chain(parts.map(Part::from)));
     }
-    let hidden = live.len() + unread.len() - working.len() - waiting.len();
+    let hidden = workflows.len() + live.len() + unread.len() - rows.len() - waiting.len();
     if hidden > 0 {
         page.line([Span::new("dim", format!("+{hidden} more · /subagents shows all"))]);
     }

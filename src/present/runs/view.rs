@@ -3,6 +3,7 @@
 use std::ops::Deref;
 use std::time::Duration;
 
+use super::columns::RowTexts;
 use crate::present::cards::{call_spans, clock};
 use crate::present::counts::is_active;
 use crate::present::paint::{
@@ -131,16 +132,31 @@ impl ShownRun {
         error.filter(|error| !error.is_empty())
     }
 
+    /// Returns its texts in the columns of a list. Below its workflow it has the name of its key.
+    pub(super) fn texts(&self, is_nested: bool, now_ms: i64) -> RowTexts {
+        let key = self.workflow.as_ref().map(|place| brief(&place.key)).filter(|_| is_nested);
+        RowTexts {
+            mark: self.mark(now_ms),
+            name: key.map_or_else(|| self.name(), |key| format!("  {key}")),
+            agent: self.agent(),
+            model: self.model(),
+            elapsed: self.elapsed(now_ms),
+            tokens: self.tokens(),
+            cost: self.usage_text().cost.unwrap_or_default(),
+        }
+    }
+
     /// Returns its activity: its state, the state of its changes, a note, and its latest text or call.
-    pub(super) fn activity(&self, more: &str, now_ms: i64) -> Vec<Span> {
+    pub(super) fn activity(&self, more: &str, is_nested: bool, now_ms: i64) -> Vec<Span> {
         if self.pending_question().is_some() {
             return self.latest();
         }
         let note = self.note(now_ms);
-        let workflow = self.workflow.as_ref().map(|workflow| brief(&workflow.id));
+        let workflow = self.workflow.as_ref().map(|workflow| brief(workflow.workflow_name()));
         let foreground = match workflow.as_deref() {
-            // The id of a session means nothing to a person.
-            Some(id) if !id.starts_with("codemode ") => id,
+            // The row above has its name.
+            _ if is_nested => "",
+            Some(name) => name,
             _ if self.is_foreground && more != ELSEWHERE => "foreground",
             _ => "",
         };
@@ -163,7 +179,7 @@ impl ShownRun {
     }
 
     /// Returns its question, its activity, its result, or its failure.
-    fn latest(&self) -> Vec<Span> {
+    pub(super) fn latest(&self) -> Vec<Span> {
         if self.is_retried() {
             return Vec::new();
         }

@@ -15,13 +15,13 @@ use crate::orchestrate::background::actions::{
     StoppedRuns, move_to_background, restart, resume, send, stop, stop_all,
 };
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
-use crate::orchestrate::background::find::{NamedBy, Target, Wanted as WantedRun, find, unreadable};
+use crate::orchestrate::background::find::{NamedBy, Wanted as WantedRun, find, unreadable};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
     Clock, Report, WorkflowEnd, action_report, agent_report, agents_report, already_finished, doctor_report,
     info_paths_report, info_report, list_report, log_report, moved_to_background_report, refused_report,
-    started_report, stopped_report, workflow_ended_report, workflow_started_report,
+    started_report, stopped_report, workflow_started_report,
 };
 use crate::run::{
     CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, allow_script, ask_again,
@@ -119,9 +119,6 @@ pub async fn answer(
                 _ => WantedRun::Any,
             };
             let found = match find(service, view, &target, NamedBy::Person(wanted)).await {
-                Err(report) if command.is_about_changes() => {
-                    by_snapshot(&target, &view.scope).await.ok_or(report)
-                }
                 Ok(run)
                     if command == (RunCommand::Discard { is_sure: true })
                         && target.is_last_of(&run, view) =>
@@ -129,8 +126,14 @@ pub async fn answer(
                     Err(refused_report(&run, "discarded", OF_ANOTHER_SESSION))
                 }
                 Err(report) => {
-                    let answer = Box::pin(workflow_command(view, &target, &command, &*callbacks)).await;
-                    return answer.unwrap_or(report);
+                    let of_workflow = workflows::answer_on(view, &target.0, &command, &*callbacks);
+                    if let Some(answer) = Box::pin(of_workflow).await {
+                        return answer;
+                    }
+                    let is_about_changes = command.is_about_changes();
+                    let by_snapshot =
+                        if is_about_changes { by_snapshot(&target, &view.scope).await } else { None };
+                    by_snapshot.ok_or(report)
                 }
                 found => found,
             };
@@ -169,23 +172,6 @@ async fn agents(
         Some(found) => agent_report(&found, &listing),
     };
     report.sanitized(settings.sanitizer())
-}
-
-/// Carries out a command on a workflow. `None`: the command is not for workflows, or no workflow has this name.
-async fn workflow_command(
-    view: &ConversationView,
-    target: &Target,
-    command: &RunCommand,
-    callbacks: &dyn HostCallbacks,
-) -> Option<Report> {
-    match command {
-        RunCommand::Stop => workflows::stop(view, &target.0).await,
-        RunCommand::Resume { message: None } => {
-            let script = workflows::resume(view, &target.0, callbacks).await?;
-            Some(script.map_or_else(Report::error, workflow_started_report))
-        }
-        _ => None,
-    }
 }
 
 /// Resumes the interrupted runs with these keys, as `background.onRestart` says.
@@ -347,7 +333,7 @@ async fn start(
 pub async fn workflow_ended(view: &ConversationView, end: WorkflowEnd) -> Report {
     let ConversationScope { cwd, context, .. } = view.scope.clone();
     let settings = blocking(move || CallSettings::read(&cwd, &context)).await;
-    workflow_ended_report(&end).sanitized(settings.sanitizer())
+    workflows::ended(view, end).await.sanitized(settings.sanitizer())
 }
 
 /// Answers `/stop`: ends every run of a conversation. The runs of this process begin to end when this is called.

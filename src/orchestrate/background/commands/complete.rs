@@ -4,9 +4,9 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED};
+use super::parse::{ABORT, SUBCOMMANDS, WAIT, WITH_FLAGGED, YES};
 use crate::orchestrate::background::conversation::project_runs::UNKNOWN;
-use crate::present::{PATHS, agent_and_label, state};
+use crate::present::{PATHS, ShownWorkflow, agent_and_label, state};
 use crate::run::{RunRecord, is_script};
 use sanitizer::one_line;
 
@@ -31,9 +31,54 @@ pub struct Completion {
 }
 
 /// Completions for `prefix`, everything typed after `/subagents `: subcommands, then the runs on which they have an effect,
-/// newest first as given, or the agents, by name and purpose. A complete line gets no list, so that Enter runs it at once.
+/// newest first as given, and the workflows, or the agents, by name and purpose. A complete line gets no list, so that Enter runs
+/// it at once.
 #[must_use]
-pub fn complete(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -> Vec<Completion> {
+pub fn complete(
+    prefix: &str,
+    runs: &[RunRecord],
+    workflows: &[ShownWorkflow],
+    agents: &[(String, String)],
+) -> Vec<Completion> {
+    let mut offered = complete_workflow(prefix, workflows);
+    offered.extend(complete_run(prefix, runs, agents));
+    offered.truncate(MAX_OFFERED);
+    offered
+}
+
+/// The names of the workflows on which a command has an effect.
+fn complete_workflow(prefix: &str, workflows: &[ShownWorkflow]) -> Vec<Completion> {
+    let Some((command, rest)) = prefix.trim_start().split_once(char::is_whitespace) else {
+        return Vec::new();
+    };
+    let does: fn(&ShownWorkflow) -> bool = match command {
+        "stop" => ShownWorkflow::can_stop,
+        "resume" => ShownWorkflow::can_resume,
+        "info" => |_| true,
+        "discard" => |workflow| !workflow.is_running(),
+        _ => return Vec::new(),
+    };
+    let rest = rest.trim_start();
+    let (flag, typed) = match rest.strip_prefix(YES).filter(|_| command == "discard") {
+        Some(typed) => (format!("{YES} "), typed.trim_start()),
+        None => (String::new(), rest),
+    };
+    let fits = |workflow: &&ShownWorkflow| {
+        let names =
+            [workflow.id.as_str(), workflow.name.as_str(), workflow.file.as_deref().unwrap_or_default()];
+        does(workflow)
+            && names.iter().all(|name| *name != typed)
+            && names.iter().any(|name| name.to_lowercase().starts_with(&typed.to_lowercase()))
+    };
+    let completion = |workflow: &ShownWorkflow| Completion {
+        value: format!("{command} {flag}{}", workflow.word()),
+        label: one_line(&workflow.name, 40).into_string(),
+        description: one_line(&format!("workflow · {}", workflow.sentence()), 100).into_string(),
+    };
+    workflows.iter().filter(fits).map(completion).collect()
+}
+
+fn complete_run(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -> Vec<Completion> {
     let typed = prefix.trim_start();
     let Some((name, rest)) = typed.split_once(char::is_whitespace) else {
         return subcommands(typed);

@@ -1,18 +1,22 @@
-//! The commands about workflows: lists them, stops one, and continues an interrupted one.
+//! The commands about workflows: lists and describes them, stops one, continues an interrupted one, and removes one.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::Serialize;
 
+use super::parse::RunCommand;
+use crate::orchestrate::background::conversation::project_workflows::{relative, shown_workflows};
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
 use crate::orchestrate::background::workflow::{
-    KeyedRecord, WorkflowRecord, WorkflowState, claim_continuations, stop_workflow, workflows,
+    WorkflowRecord, claim_continuations, remove_workflow, stop_workflow, workflows,
 };
-use crate::present::{Mark, Report, WorkflowRow, WorkflowRunRow, workflow_lines, workflows_report};
-use crate::run::{
-    AllowedScript, CallSettings, HostCallbacks, RunOutcome, allow_script, allowed_script, blocking,
+use crate::present::{
+    Report, ShownWorkflow, WorkflowEnd, with_workflows, workflow_discarded_report, workflow_ended_report,
+    workflow_report, workflow_started_report, workflow_stopped_report, workflow_unchanged, workflows_report,
 };
+use crate::run::{AllowedScript, HostCallbacks, WorkflowState, allow_script, allowed_script, blocking};
+use files::canonical;
 use sanitizer::quoted;
 
 /// An interrupted workflow of the project, whose script was a file.
@@ -59,115 +63,85 @@ pub async fn interrupted_workflows(view: &ConversationView) -> Vec<InterruptedWo
 
 /// Lists all workflows of the project with their runs.
 pub(super) async fn list(view: &ConversationView) -> Report {
-    let report = workflows_report(known(view).await.iter().map(|workflow| row(workflow, true)).collect());
-    sanitized(view, report).await
+    workflows_report(&shown_workflows(view).await)
 }
 
-/// Adds the workflows that run or were interrupted to the list of runs.
-pub(super) async fn add_to(view: &ConversationView, mut report: Report) -> Report {
-    let rows = known(view)
-        .await
-        .into_iter()
-        .filter(|workflow| matches!(workflow.state, WorkflowState::Running | WorkflowState::Interrupted));
-    let rows: Vec<_> = rows.map(|workflow| row(&workflow, false)).collect();
-    if rows.is_empty() {
-        return report;
+/// Adds the workflows that have not completed to the list of runs.
+pub(super) async fn add_to(view: &ConversationView, report: Report) -> Report {
+    let mut workflows = shown_workflows(view).await;
+    workflows.retain(|workflow| workflow.state != WorkflowState::Completed);
+    for workflow in &mut workflows {
+        // The list has them.
+        workflow.runs.clear();
     }
-    report.lines.splice(0..0, workflow_lines(&rows));
-    sanitized(view, report).await
+    with_workflows(report, &workflows)
 }
 
-/// Sanitizes a report, because names and errors are texts of scripts.
-async fn sanitized(view: &ConversationView, report: Report) -> Report {
-    let ConversationScope { cwd, context, .. } = view.scope.clone();
-    let settings = blocking(move || CallSettings::read(&cwd, &context)).await;
-    report.sanitized(settings.sanitizer())
+/// Reports the end of a script's process, with the next step if the script can continue.
+pub(super) async fn ended(view: &ConversationView, end: WorkflowEnd) -> Report {
+    let ConversationScope { cwd, .. } = &view.scope;
+    let end = WorkflowEnd { file: relative(Path::new(&end.file), &canonical(cwd)), ..end };
+    let workflows = shown_workflows(view).await;
+    let workflow = workflows.iter().find(|workflow| workflow.file.as_ref() == Some(&end.file));
+    workflow_ended_report(&end, workflow)
 }
 
-/// Stops the workflow with this name. `None`: there is none that runs.
-pub(super) async fn stop(view: &ConversationView, name: &str) -> Option<Report> {
-    let found = named(view, name, WorkflowState::Running).await?;
-    let ConversationScope { context, .. } = &view.scope;
-    Some(match stop_workflow(&found.project, context, &found.id).await {
-        Ok(true) => {
-            Report::sentence(Mark::Ok, format!("stopped the workflow {} and its runs", quoted(&found.id)))
-        }
-        Ok(false) => Report::error(format!("no process runs the workflow {}", quoted(&found.id))),
+/// Carries out a command on the workflow with this name: its id, its name, or the name of its file. `None`: no workflow has it.
+pub(super) async fn answer_on(
+    view: &ConversationView,
+    name: &str,
+    command: &RunCommand,
+    callbacks: &dyn HostCallbacks,
+) -> Option<Report> {
+    let mut found = shown_workflows(view).await;
+    found.retain(|workflow| {
+        let file = workflow.file.as_deref().map(Path::new);
+        let file = file.filter(|file| file.to_str() == Some(name) || file.file_name() == Some(name.as_ref()));
+        [&workflow.id, &workflow.name].into_iter().any(|known| known == name) || file.is_some()
+    });
+    let does: fn(&ShownWorkflow) -> bool = match command {
+        RunCommand::Stop => ShownWorkflow::can_stop,
+        RunCommand::Resume { .. } => ShownWorkflow::can_resume,
+        _ => ShownWorkflow::is_running,
+    };
+    let position = found.iter().position(does).unwrap_or_default();
+    let workflow = found.into_iter().nth(position)?;
+    let ConversationScope { cwd, context, .. } = &view.scope;
+    let changed = |done: Result<bool, String>, report: &dyn Fn() -> Report| match done {
+        Ok(true) => report(),
+        Ok(false) => Report::error(format!("no process runs the workflow {}", quoted(&workflow.name))),
         Err(problem) => Report::error(problem),
+    };
+    Some(match command {
+        RunCommand::Stop if workflow.can_stop() => {
+            let done = stop_workflow(&workflow.project, context, &workflow.id).await;
+            let text = if workflow.is_running() {
+                format!("stopped the workflow {} and its runs", quoted(&workflow.name))
+            } else {
+                format!("gave up the workflow {}: it does not continue by itself", quoted(&workflow.name))
+            };
+            let stopped = ShownWorkflow { state: WorkflowState::Stopped, ..workflow.clone() };
+            changed(done, &|| workflow_stopped_report(text.clone(), &stopped))
+        }
+        RunCommand::Resume { message: None } if workflow.can_resume() => {
+            let file = workflow.file.as_deref().unwrap_or_default();
+            let file = workflow.project.join(file).to_string_lossy().into_owned();
+            let script = allow_script(&file, cwd, context, callbacks).await;
+            script.map_or_else(Report::error, workflow_started_report)
+        }
+        RunCommand::Info { .. } => workflow_report(&workflow),
+        RunCommand::Discard { is_sure } if !workflow.is_running() => {
+            if !is_sure {
+                return Some(workflow_discarded_report(&workflow, false));
+            }
+            let done = remove_workflow(&workflow.project, context, &workflow.id).await;
+            changed(done, &|| workflow_discarded_report(&workflow, true))
+        }
+        _ => workflow_unchanged(name, &workflow),
     })
 }
 
-/// Continues the workflow with this name, whose process has ended. `None`: there is none that has a script.
-pub(super) async fn resume(
-    view: &ConversationView,
-    name: &str,
-    callbacks: &dyn HostCallbacks,
-) -> Option<Result<AllowedScript, String>> {
-    let mut found = None;
-    for state in [WorkflowState::Interrupted, WorkflowState::Stopped, WorkflowState::Failed] {
-        found = found.or(named(view, name, state).await);
-    }
-    let file = found?.file?;
-    let ConversationScope { cwd, context, .. } = &view.scope;
-    Some(allow_script(&file.to_string_lossy(), cwd, context, callbacks).await)
-}
-
-/// Finds the newest workflow in this state by its id, its name, or the name of its file.
-async fn named(view: &ConversationView, name: &str, state: WorkflowState) -> Option<WorkflowRecord> {
-    let is_named = |workflow: &WorkflowRecord| {
-        let file = workflow.file.as_ref().and_then(|file| file.file_name());
-        workflow.id == name
-            || workflow.name.as_deref() == Some(name)
-            || file.is_some_and(|file| file.to_string_lossy() == name)
-    };
-    known(view).await.into_iter().find(|workflow| workflow.state == state && is_named(workflow))
-}
-
-/// The workflows of the project, the newest first. None if the store cannot be used, which other messages say.
 async fn known(view: &ConversationView) -> Vec<WorkflowRecord> {
     let ConversationScope { cwd, context, .. } = &view.scope;
     workflows(cwd, context, false).await.unwrap_or_default()
-}
-
-fn relative(path: &Path, project: &Path) -> String {
-    path.strip_prefix(project).unwrap_or(path).to_string_lossy().into_owned()
-}
-
-fn row(workflow: &WorkflowRecord, with_runs: bool) -> WorkflowRow {
-    let runs: &[KeyedRecord] = if with_runs { &workflow.runs } else { &[] };
-    let count = |fits: fn(&KeyedRecord) -> bool| workflow.runs.iter().filter(|run| fits(run)).count();
-    WorkflowRow {
-        mark: match workflow.state {
-            WorkflowState::Running => Mark::Running,
-            WorkflowState::Completed => Mark::Ok,
-            WorkflowState::Failed => Mark::Error,
-            WorkflowState::Stopped | WorkflowState::Interrupted => Mark::Warning,
-        },
-        name: workflow.name.clone().unwrap_or_else(|| workflow.id.clone()),
-        file: workflow.file.as_ref().map(|file| relative(file, &workflow.project)),
-        state: workflow.state.as_str(),
-        phase: workflow.phase.clone(),
-        live: count(|run| run.outcome.is_none()),
-        completed: count(|run| run.outcome == Some(RunOutcome::Completed)),
-        unfinished: count(|run| run.outcome.is_some_and(|outcome| outcome != RunOutcome::Completed)),
-        cost: workflow.cost,
-        error: workflow.error.clone(),
-        runs: runs.iter().map(run_row).collect(),
-    }
-}
-
-fn run_row(run: &KeyedRecord) -> WorkflowRunRow {
-    WorkflowRunRow {
-        mark: match run.outcome {
-            None => Mark::Running,
-            Some(RunOutcome::Completed) => Mark::Ok,
-            Some(RunOutcome::Aborted | RunOutcome::Interrupted) => Mark::Warning,
-            Some(_) => Mark::Error,
-        },
-        key: run.key.clone(),
-        run_id: run.run_id.clone(),
-        agent: run.agent.clone(),
-        state: run.outcome.map_or(run.state, RunOutcome::as_str),
-        cost: run.cost,
-    }
 }

@@ -9,7 +9,7 @@ use serde_with_macros::skip_serializing_none;
 use tokio::time::Instant;
 
 use super::published_run::{PublishedRun, RunEvent, RunEventKind};
-use crate::present::{ANNOUNCEMENT, RunQuestion, announcement_details, questions_details};
+use crate::present::{ANNOUNCEMENT, RunQuestion, ShownWorkflow, announcement_details, questions_details};
 use crate::run::{RunRecord, Settled};
 use agents::config::OnRestart;
 use sanitizer::floor_char_boundary;
@@ -26,6 +26,8 @@ const MIN_UPDATE_INTERVAL: Duration = Duration::from_secs(1);
 pub struct BackgroundEvent {
     /// All of its runs, newest first, without their long texts, including foreground runs. `None` if nothing has changed.
     pub runs: Option<Vec<RunRecord>>,
+    /// The running workflows of the conversation, with their runs. `None` if nothing has changed.
+    pub workflows: Option<Vec<ShownWorkflow>>,
     /// New runs.
     #[serde(skip)]
     pub started: Vec<RunRecord>,

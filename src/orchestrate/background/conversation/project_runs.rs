@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::view::ConversationView;
 use crate::orchestrate::background::run_store::{RunStore, sort_newest_first};
 use crate::orchestrate::background::service::BackgroundService;
-use crate::run::{RunOutcome, RunRecord, Settled, project_of, waiting_text};
+use crate::run::{RunOutcome, RunRecord, Settled, project_of, remove_superseded, waiting_text};
 use worktree::{all_changes, changes_in, changes_of};
 
 /// The maximum number of runs of other sessions. Changes that were not applied come before all others.
@@ -22,7 +22,13 @@ impl BackgroundService {
         let mut runs = self.runs_with_changes(Some(view.session().to_owned())).await;
         let session = view.session().to_owned();
         let cwd = view.scope.cwd.clone();
-        let others = self.blocking(move |service| service.store.waiting_elsewhere(&session, &cwd)).await;
+        let read = move |service: &Self| {
+            let all = service.store.runs(None);
+            let others = service.store.waiting_elsewhere(&session, &cwd, &all);
+            remove_superseded(&mut runs, &all);
+            (runs, others)
+        };
+        let (mut runs, others) = self.blocking(read).await;
         view.set_others(&others);
         runs.extend(others);
         sort_newest_first(&mut runs);
@@ -32,7 +38,9 @@ impl BackgroundService {
     /// Returns the runs of a session, or of all, newest first. The ended ones have the state of their changes.
     pub async fn runs_with_changes(self: &Arc<Self>, session: Option<String>) -> Vec<RunRecord> {
         let runs = self.runs(session).await;
-        self.blocking(move |service| service.store.with_changes(runs)).await
+        let mut runs = self.blocking(move |service| service.store.with_changes(runs)).await;
+        remove_superseded(&mut runs, &[]);
+        runs
     }
 
     /// Shows in all views that a command may have changed the state of a run's changes.
@@ -85,16 +93,16 @@ impl RunStore {
         self.runs(None).iter().find_map(|run| run.step(id))
     }
 
-    /// Returns the ended runs of other sessions in the project around `cwd` whose work waits for a person, newest first.
-    fn waiting_elsewhere(&self, session: &str, cwd: &Path) -> Vec<RunRecord> {
+    /// Returns the ended runs of other sessions in the project around `cwd` whose work waits for a person, newest first. An
+    /// unfinished run of a script does not wait itself, because its workflow does. `all` are the runs of all sessions.
+    fn waiting_elsewhere(&self, session: &str, cwd: &Path, all: &[RunRecord]) -> Vec<RunRecord> {
         let root = project_of(cwd);
         let mut projects: HashMap<PathBuf, PathBuf> = HashMap::new();
         let mut is_here = |run: &RunRecord| {
             let project = projects.entry(run.cwd.clone()).or_insert_with(|| project_of(&run.cwd));
             *project == root
         };
-        let all = self.runs(None);
-        let mut runs = all.clone();
+        let mut runs = all.to_vec();
         runs.retain(|run| run.session != session && !run.is_live() && is_here(run));
         // The snapshots also know the runs that are too old for the lists, and the ones without a record.
         for changes in changes_in(&self.agent_dir, &root) {
@@ -109,7 +117,10 @@ impl RunStore {
             runs.extend(known.into_iter().filter(|run| run.session != session && !run.is_live()));
         }
         let mut runs = self.with_changes(runs);
-        runs.retain(RunRecord::awaits_person);
+        let is_of_script =
+            |run: &RunRecord| run.workflow.as_ref().is_some_and(|place| place.id == place.workflow_name());
+        runs.retain(|run| run.has_open_changes() || (run.awaits_person() && !is_of_script(run)));
+        remove_superseded(&mut runs, all);
         sort_newest_first(&mut runs);
         runs.sort_by_key(|run| !run.can_apply());
         runs.truncate(MAX_OTHERS);

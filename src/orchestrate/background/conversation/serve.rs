@@ -12,6 +12,7 @@ use tracing::{Instrument as _, Span};
 use super::delivery_ids::is_question;
 use super::event::{Ack, BackgroundEvent, DeliveryMessage, EventThrottle, Listener, Restart, RunDiff, brief};
 use super::outbox::Pending;
+use super::project_workflows::{running_workflows, shown_workflows};
 use super::view::{ConversationScope, ConversationView};
 use crate::archive::path_before_archiving;
 use crate::orchestrate::background::deliver::{claim, close_conversation, open};
@@ -21,12 +22,14 @@ use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::spawnable;
 use crate::orchestrate::background::watch::watch_others;
 use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
-use crate::run::{HostCapabilities, RunId, RunRecord, blocking, load_config, spawn_task};
+use crate::run::{HostCapabilities, RunId, RunRecord, blocking, load_config, remove_superseded, spawn_task};
 use agents::config::OnRestart;
 use store::{Delivery, now_ms};
 
 /// Least time between two events.
 const INTERVAL: Duration = Duration::from_millis(200);
+/// The time between two looks at a running workflow.
+const WORKFLOW_INTERVAL: Duration = Duration::from_secs(1);
 /// The maximum time that a result waits for others while more runs of its conversation are live.
 const BATCH_DELAY: Duration = Duration::from_secs(2);
 /// The maximum number of results in one message, each in full within its share. The next messages contain the rest.
@@ -142,10 +145,12 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
     let mut throttle = EventThrottle::default();
     let mut stored = Vec::new();
     let (mut settled, mut shown_settled) = (BTreeMap::new(), BTreeMap::new());
+    let mut running = Vec::new();
     let mut failures = 0;
     let mut waiting = service.waiting_notice(&view).await;
     // Completions need them before the first command.
     let _ = service.runs_of_person(&view).await;
+    shown_workflows(&view).await;
     while !view.outbox.is_closed() {
         if view.take_stale() {
             stored = read_stored(&service, &view).await;
@@ -154,7 +159,9 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         let pending = view.outbox.pending();
         let (message, batch) = next_message(&service, &view, pending).await;
         let runs = service.with_hosted(stored.clone(), Some(view.session()));
+        let workflows = running_workflows(&view, &runs, &running).await;
         let mut event = diff.changes(runs.into_iter().map(brief).collect());
+        event.workflows = (workflows != running).then(|| workflows.clone());
         event.run_events = throttle.select(&event, Instant::now());
         if let Some(runs) = &event.runs {
             view.set_runs(runs);
@@ -192,6 +199,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         if ack == Ack::Accepted {
             waiting = None;
             shown_settled.clone_from(&settled);
+            running = workflows;
             notices.mark_delivered();
             if batch.deliveries.iter().any(is_question) {
                 view.note_asked();
@@ -212,7 +220,9 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
             () = sleep(INTERVAL * (1 + failures)) => {}
         }
         let result = view.outbox.pending().map(|pending| pending.since + BATCH_DELAY);
-        let deadline = result.into_iter().chain(throttle.next()).min();
+        // A script may enter a phase or end without a change of a run.
+        let next_look = (!running.is_empty()).then(|| Instant::now() + WORKFLOW_INTERVAL);
+        let deadline = result.into_iter().chain(throttle.next()).chain(next_look).min();
         select! {
             biased;
             () = view.closed() => return,
@@ -240,7 +250,8 @@ async fn read_stored(service: &Arc<BackgroundService>, view: &ConversationView) 
         };
         runs.extend(service.blocking(read_runs).await);
     }
-    let runs = service.blocking(move |service| service.store.with_changes(runs)).await;
+    let mut runs = service.blocking(move |service| service.store.with_changes(runs)).await;
+    remove_superseded(&mut runs, &[]);
     let stored: Vec<_> = runs.into_iter().map(brief).collect();
     view.note_stored(&stored);
     stored

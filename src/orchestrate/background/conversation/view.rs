@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use super::delivery_ids::delivered_in_file;
 use super::outbox::Outbox;
 use crate::orchestrate::background::run_store::sort_newest_first;
+use crate::present::ShownWorkflow;
 use crate::run::{HostContext, RunRecord};
 use store::Delivery;
 use supervisor::Cancel;
@@ -37,6 +38,8 @@ pub struct ConversationView {
     ended: Mutex<Vec<RunRecord>>,
     /// The runs of the project's other sessions whose work waits, as they were read last.
     others: Mutex<Vec<RunRecord>>,
+    /// The project's workflows without their runs, as they were read last.
+    workflows: Mutex<Vec<ShownWorkflow>>,
     /// The keys of the list shown last, to which numbers refer.
     listed: Mutex<Vec<String>>,
     /// The names and purposes of the agents there were when it was opened, to complete them.
@@ -68,6 +71,7 @@ impl ConversationView {
             runs: Mutex::default(),
             ended: Mutex::default(),
             others: Mutex::default(),
+            workflows: Mutex::default(),
             listed: Mutex::default(),
             agents: Mutex::default(),
             has_detached: AtomicBool::new(false),
@@ -106,6 +110,17 @@ impl ConversationView {
 
     pub(crate) fn set_others(&self, runs: &[RunRecord]) {
         runs.clone_into(&mut self.others.lock());
+    }
+
+    /// Returns the project's workflows as they were read last, newest first, without their runs.
+    #[must_use]
+    pub fn workflows(&self) -> Vec<ShownWorkflow> {
+        self.workflows.lock().clone()
+    }
+
+    pub(crate) fn set_workflows(&self, workflows: &[ShownWorkflow]) {
+        let brief = |workflow: &ShownWorkflow| ShownWorkflow { runs: Vec::new(), ..workflow.clone() };
+        *self.workflows.lock() = workflows.iter().map(brief).collect();
     }
 
     /// Returns the ids of those `deliveries` that the conversation contains. It listed them when it was opened, or they

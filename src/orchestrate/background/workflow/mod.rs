@@ -15,6 +15,6 @@ pub(crate) use claim::{Claimed, KeyedRun, claim};
 pub(super) use kept_result::KeptResult;
 pub(super) use open::note_ended;
 pub use open::{OpenWorkflow, WorkflowError, WorkflowRequest, open_workflow};
-pub use record::{KeyedRecord, WorkflowLimits, WorkflowRecord, WorkflowState};
-pub(super) use stored::claim_continuations;
+pub use record::{KeyedRecord, WorkflowLimits, WorkflowRecord};
+pub(super) use stored::{claim_continuations, workflows_with_keys};
 pub use stored::{remove_workflow, stop_workflow, workflows};

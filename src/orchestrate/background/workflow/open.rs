@@ -8,11 +8,13 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::time::sleep;
 
-use super::record::{WorkflowLimits, WorkflowRecord, WorkflowState, expiry};
+use super::record::{WorkflowLimits, WorkflowRecord, expiry};
 use crate::orchestrate::background::ending::adopt_orphan;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
 use crate::orchestrate::background::service::{BackgroundService, background};
-use crate::run::{HostContext, RunRecord, blocking, forget_account, load_config, spawn_task, workflow_key};
+use crate::run::{
+    HostContext, RunRecord, WorkflowState, blocking, forget_account, load_config, spawn_task, workflow_key,
+};
 use agents::config::Config;
 use files::canonical;
 use sanitizer::{floor_char_boundary, quoted};

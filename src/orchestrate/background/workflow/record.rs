@@ -5,30 +5,11 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
-use crate::run::{RunOutcome, RunRecord, WorkflowRun};
+use crate::run::{RunOutcome, RunRecord, WorkflowRun, WorkflowState};
 use agents::config::Config;
-use sanitizer::text_enum;
 use store::HostProcess;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
-
-text_enum! {
-    /// The state of a workflow.
-    #[derive(Default)]
-    pub enum WorkflowState {
-        /// Its script runs.
-        #[default]
-        Running = "running",
-        /// Its script has returned a value.
-        Completed = "completed",
-        /// Its script has thrown an error.
-        Failed = "failed",
-        /// A person or its signal has stopped it.
-        Stopped = "stopped",
-        /// Its process ended before its script had.
-        Interrupted = "interrupted",
-    }
-}
 
 /// The limits of a workflow.
 #[skip_serializing_none]

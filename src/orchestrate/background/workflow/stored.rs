@@ -39,6 +39,26 @@ pub async fn workflows(
     .await
 }
 
+/// Returns the workflows with these keys in the store.
+pub(in crate::orchestrate::background) async fn workflows_with_keys(
+    context: &HostContext,
+    keys: Vec<String>,
+) -> Result<Vec<WorkflowRecord>, String> {
+    let agent_dir = context.agent_dir.clone();
+    blocking(move || {
+        let service = background(&agent_dir);
+        let store = service.store.workflows()?;
+        let mut found = Vec::new();
+        for key in keys {
+            if let Some((row, host)) = store.workflow(&key).map_err(|error| error.in_full())? {
+                found.push(whole(&service, &store, &row, read_record(&row), host)?);
+            }
+        }
+        Ok(found)
+    })
+    .await
+}
+
 /// Asks the process that hosts a workflow to end it. `false`: no process does.
 ///
 /// # Errors
