@@ -19,7 +19,7 @@ import {
 	say,
 	World,
 } from "../__test__/support/pi.ts";
-import type { RunOptions, RunUpdate, ToolResult } from "../native.js";
+import type { RunOptions, ToolResult } from "../native.js";
 import { pssMib, withDescendants } from "./boot-cost.mjs";
 
 const [rounds = "1", before = "warm"] = process.argv.slice(2);
@@ -94,10 +94,10 @@ let attempts = 0;
 async function afterPause(bootAhead: number): Promise<Cost> {
 	const mark = `fail-${++attempts}`;
 	let due = 0;
-	const see = ({ details: { progress } }: RunUpdate) => {
-		if (progress?.retry && progress.state === "retrying") due = progress.retry.atMs;
+	const see = ({ details: { streaming } }: ToolResult) => {
+		if (streaming?.retry && streaming.state === "retrying") due = streaming.retry.atMs;
 	};
-	const handle = native.startRun({ ...options(bootAhead), agent: "finder", task: `Look. ${mark}` }, undefined, see);
+	const handle = native.startRun({ ...options(bootAhead), agent: "finder", task: `Look. ${mark}` }, see);
 	check(await handle.result());
 	const request = failures.get(mark)?.[2];
 	if (!request || !due) throw new Error(`there was no second attempt: ${JSON.stringify(failures.get(mark))}, ${due}`);
