@@ -3,7 +3,7 @@
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_label::{WAITED_FOR, changes, mark, name, state_and_time};
-use crate::run::{BackgroundStatus, Cleanup, RunOutcome, RunRecord, without_advice};
+use crate::run::{CheckReport, Cleanup, RunOutcome, RunRecord, for_person};
 use sanitizer::{figures, one_line};
 
 /// The flag of `/subagents info` that shows paths and keys.
@@ -81,12 +81,9 @@ impl Facts {
 }
 
 fn outcome(facts: &mut Facts, run: &RunRecord) {
-    if let Some(outcome) = run.outcome {
-        facts.add("outcome", &format!("{}: {outcome}", BackgroundStatus::of(outcome)));
-    }
     facts.add_if_some("result", run.result.as_deref());
     if let Some(error) = &run.error {
-        let error = one_line(without_advice(error), MAX_TEXT);
+        let error = one_line(&for_person(error), MAX_TEXT);
         facts.0.lines.push(ReportLine::new(Mark::Error, "error", error));
     }
     for caveat in &run.caveats {
@@ -98,7 +95,9 @@ fn outcome(facts: &mut Facts, run: &RunRecord) {
         facts.add_if_some("changed", Some(&artifacts.changes.join(", ")));
         facts.add_if_some("look at first", Some(&artifacts.flagged.join(", ")));
         facts.add_if_some("unchecked", artifacts.flagged_gap.as_deref());
-        facts.add_if_some("check", artifacts.check.as_ref().map(|check| check.ended.as_str()));
+        let is_error = |check: &&CheckReport| run.error.as_deref().is_some_and(|error| check.is_error(error));
+        let check = artifacts.check.as_ref().filter(|check| !is_error(check));
+        facts.add_if_some("check", check.map(|check| check.ended.as_str()));
         let Some(isolation) = &artifacts.isolation else { continue };
         facts.add_if_some("branch", isolation.branch.as_deref());
         facts.add_if_some("patch", isolation.patch.as_deref());
@@ -152,39 +151,36 @@ fn usage(run: &RunRecord) -> String {
 fn processes(facts: &mut Facts, run: &RunRecord) {
     let is_live = run.is_live();
     let mut parts = Vec::new();
-    parts.extend(run.progress.pid.map(|pid| format!("child {pid}")));
+    parts.extend(run.progress.pid.filter(|_| is_live).map(|pid| format!("child {pid}")));
     parts.extend(run.host_pid.filter(|_| is_live).map(|pid| {
         let owner = if run.is_in_process { "this pi" } else { "another process" };
         format!("host {pid} ({owner})")
     }));
     parts.extend(run.progress.processes.map(|count| {
         let count = if count == 1 { "1 process".to_owned() } else { format!("{count} processes") };
-        if is_live { format!("{count} in its tree") } else { format!("{count} at most") }
+        if is_live { format!("{count} in its tree") } else { format!("up to {count}") }
     }));
-    facts.add("processes", &if parts.is_empty() { "none".to_owned() } else { parts.join(", ") });
+    facts.add_if_some("processes", Some(&parts.join(", ")));
     if let Some(cpu_ms) = run.progress.cpu_ms {
         facts.add("cpu", &figures::duration(std::time::Duration::from_millis(cpu_ms)));
     }
     if let Some(rss) = run.progress.rss_bytes {
-        let peak = if is_live { "" } else { " at most" };
-        facts.add("memory", &format!("{}{peak}", figures::bytes(rss)));
+        let peak = if is_live { "" } else { "up to " };
+        facts.add("memory", &format!("{peak}{}", figures::bytes(rss)));
     }
 }
 
 fn retention(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
-    let cleanup = match run.cleanup {
-        Cleanup::Keep if !run.is_live() && run.archived_ms.is_none() && run.archive_at_ms.is_none() => "keep",
-        Cleanup::Keep => "keep: archived a while after the end",
-        Cleanup::Delete => "delete: archived once its end was announced",
-    };
-    facts.add("cleanup", cleanup);
     let archive = match (run.archived_ms, run.archive_at_ms) {
         (Some(at), _) => format!("archived {}", clock.at(at)),
         (None, Some(at)) => clock.at(at),
-        (None, None) if run.is_live() => "set when it ends".to_owned(),
+        (None, None) if run.is_live() && run.cleanup == Cleanup::Delete => {
+            "once its end was announced".to_owned()
+        }
+        (None, None) if run.is_live() => "a while after its end".to_owned(),
         (None, None) if run.is_foreground => "not before it continues".to_owned(),
         (None, None) if run.outcome == Some(RunOutcome::Interrupted) => {
-            "set when its end is delivered".to_owned()
+            "once its end was announced".to_owned()
         }
         (None, None) => "never".to_owned(),
     };

@@ -265,6 +265,7 @@ impl<'a> Call<'a> {
             agent: sanitizer.clip(&spec.agent, MAX_NAME).into_string(),
             task: spec.task.clone(),
             model: None,
+            model_note: None,
             run_id,
             sanitizer,
             limits: TruncateLimits::default(),
@@ -274,6 +275,7 @@ impl<'a> Call<'a> {
             earlier: EarlierAttempts::default(),
             output_schema: None,
             withheld: Withheld::default(),
+            is_new_writer: false,
             quota_exhausted: None,
         };
         Self { spec: Arc::new(spec), builder, cancel, started }
@@ -297,6 +299,7 @@ impl<'a> Call<'a> {
         let check = ModelCheck { agent, config, context, permission_hooks, has_own_login, callbacks };
         let chosen = self.unless_aborted(check.usable(values)).await?;
         let chosen = chosen.map_err(|unusable| self.refused(unusable.into()))?;
+        self.builder.model_note.clone_from(&chosen.note);
         resolved.choose(chosen, context);
         let resolved = Arc::new(resolved);
         self.builder.agent.clone_from(&resolved.agent.name);
@@ -318,6 +321,7 @@ impl<'a> Call<'a> {
         let Self { spec, mut builder, .. } = self;
         builder.sandbox = Some(resolved.sandbox.clone());
         builder.withheld = resolved.withheld(&plan);
+        builder.is_new_writer = resolved.may_change_files() && spec.overrides.resumes.is_none();
         builder.diagnostics.extend(resolved.notices.iter().cloned());
         // Tools that a builtin agent lacks are reported by `doctor`.
         let is_builtin = resolved.agent.source == Source::Builtin;
