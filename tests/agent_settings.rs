@@ -282,7 +282,7 @@ async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
     };
     let (args, result) = run(&asks("anthropic/sonnet"), &models(no_login.clone())).await;
     assert!(args.is_empty(), "{args}");
-    assert_eq!(result.text, "model `anthropic/sonnet` needs a login: `/login anthropic`");
+    assert_eq!(result.text, "model `anthropic/sonnet` needs `/login anthropic`");
     let of_file = scene(&json!({}));
     write(&of_file, "agent/agents/own.md", &OWN.replace("file/model", "anthropic/sonnet"));
     let (args, from_file) = run(&of_file, &models(no_login.clone())).await;
@@ -658,7 +658,7 @@ async fn doctor_reports_a_missing_login_once_for_all_agents() {
     let model = HostModel { model: Some("amazon-bedrock/claude-haiku".into()), ..HostModel::default() };
     let user = Arc::new(models(model));
     let checks = doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), user).await;
-    let logins: Vec<_> = checks.iter().filter(|check| check.message.contains("needs a login")).collect();
+    let logins: Vec<_> = checks.iter().filter(|check| check.message.contains("needs `/login")).collect();
     assert_eq!(logins.len(), 1, "{logins:?}");
     let message = &logins[0].message;
     for part in

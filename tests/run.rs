@@ -694,18 +694,18 @@ async fn a_child_that_cannot_start_fails_with_the_stage_and_the_path() {
                 "agent/agents/boxed.md",
                 "---\nname: boxed\nreadonly: true\nlauncher: docker\n---\nLook.",
             ),
-            "launcher: ",
+            "the agent requests the launcher ",
             "docker",
         ),
         (fine().write("agent/subagents", "a file in the way"), "session directory: ", "subagents"),
-        (fine().config(json!({ "sandbox": "required" })), "sandbox: ", "required, but unavailable"),
+        (fine().config(json!({ "sandbox": "required" })), "the required sandbox ", "is unavailable: "),
         (
             fine().with(|spec| spec.agent = "strict".into()).config(json!({ "sandbox": "off" })).write(
                 "agent/agents/strict.md",
                 "---\nname: strict\nreadonly: true\nsandbox: required\n---\nLook.",
             ),
-            "sandbox: ",
-            "required, but unavailable",
+            "the required sandbox ",
+            "is unavailable: ",
         ),
         (
             fine().with(|spec| {
@@ -1198,11 +1198,7 @@ git -c user.name=n -c user.email=n@localhost commit -qam 'of the child'; rm kept
         assert_eq!(fs::read_dir(scene.path(place)).map_or(0, Iterator::count), 0, "{place}");
     }
     let (scene, result) = run(Child::new().starts().says("Done.").settles(), false).await;
-    assert!(
-        result.is_error && result.text.contains("isolation: private, but unavailable: "),
-        "{}",
-        result.text
-    );
+    assert!(result.is_error && result.text.contains("a private tree is unavailable: "), "{}", result.text);
     assert!(result.text.contains("is not in a git work tree"), "{}", result.text);
     assert!(!scene.path("agent/subagent-trees").exists());
     // A child that cannot start has changed nothing.

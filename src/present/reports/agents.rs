@@ -68,7 +68,7 @@ fn details(listed: &Listed, listing: &Listing) -> Report {
         }
     };
     add("purpose", &agent.description);
-    add("otherwise", &values.defaults().join(", "));
+    add("defaults", &values.defaults().join(", "));
     add("settings", &values.by_source());
     add("hooks", &permission_hooks.join(", "));
     if let Some(path) = &agent.path {

@@ -275,7 +275,8 @@ impl<'a> Call<'a> {
             earlier: EarlierAttempts::default(),
             output_schema: None,
             withheld: Withheld::default(),
-            is_new_writer: false,
+            may_change_files: false,
+            is_resumed: false,
             quota_exhausted: None,
         };
         Self { spec: Arc::new(spec), builder, cancel, started }
@@ -321,7 +322,8 @@ impl<'a> Call<'a> {
         let Self { spec, mut builder, .. } = self;
         builder.sandbox = Some(resolved.sandbox.clone());
         builder.withheld = resolved.withheld(&plan);
-        builder.is_new_writer = resolved.may_change_files() && spec.overrides.resumes.is_none();
+        builder.may_change_files = resolved.may_change_files();
+        builder.is_resumed = spec.overrides.resumes.is_some();
         builder.diagnostics.extend(resolved.notices.iter().cloned());
         // Tools that a builtin agent lacks are reported by `doctor`.
         let is_builtin = resolved.agent.source == Source::Builtin;

@@ -131,6 +131,8 @@ impl ResultBuilder {
         let is_cut = collected.stop_reason == Some(StopReason::Length);
         single.stop_reason = collected.stop_reason.map(|reason| self.value(reason.as_str()));
         single.announcement = announcement.map(|announcement| self.announcement(announcement));
+        // A run that cannot change files has no list of changes.
+        let changes = changes.filter(|paths| self.may_change_files || !paths.is_empty());
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
         single.flagged = flagged.paths.iter().map(|path| self.path(path)).collect();
         single.flagged_gap = flagged.gap.map(|gap| gap.message(|path| self.path(path)));
@@ -203,7 +205,8 @@ impl ResultBuilder {
             return None;
         }
         // An answer in a resumed session may speak of earlier changes.
-        let is_claimed = self.is_new_writer
+        let is_claimed = self.may_change_files
+            && !self.is_resumed
             && single.outcome == RunOutcome::Completed
             && (asks_for_change(&self.task) || answer.is_some_and(claims_change));
         let has_written = called.iter().any(|tool| WRITE_TOOLS.contains(&&**tool));

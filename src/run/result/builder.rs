@@ -58,8 +58,10 @@ pub(crate) struct ResultBuilder {
     pub output_schema: Option<OutputSchema>,
     /// Tools that write, which the child does not have.
     pub withheld: Withheld,
-    /// True if its child may change files, and its session begins with this run.
-    pub is_new_writer: bool,
+    /// True if its child may change files.
+    pub may_change_files: bool,
+    /// True if its session began before this run.
+    pub is_resumed: bool,
     /// The provider whose quota is used up for longer than the run may wait.
     pub quota_exhausted: Option<String>,
 }

@@ -41,7 +41,7 @@ pub enum UnusableModel {
         alternative: String,
     },
     /// pi has no login for the model's provider.
-    #[error("model `{asked}` needs a login: {remedy}")]
+    #[error("model `{asked}` needs {remedy}")]
     NoLogin {
         /// The model's name as requested.
         asked: String,
