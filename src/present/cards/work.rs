@@ -136,7 +136,7 @@ pub(in crate::present) fn draw_artifacts(page: &mut Page, result: &SingleResult,
     let is_said = |caveat: &Caveat| matches!(caveat, Caveat::NoWrite | Caveat::Unchanged);
     if result.outcome == RunOutcome::Completed && result.is_unchanged() && !result.caveats.iter().any(is_said)
     {
-        page.line([Span::new("dim", UNCHANGED)]);
+        page.wrapped(&[], &[Span::new("dim", UNCHANGED)], Limit::None);
     }
     files(page, [result], is_expanded);
     draw_next_step(page, result);
