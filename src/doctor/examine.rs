@@ -198,7 +198,7 @@ fn agents(listing: &Listing) -> Vec<Check> {
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
     // Tools missing from several agents are listed once, and so is a reason that keeps several agents from running.
     let mut dropped: Vec<(String, Vec<&str>)> = Vec::new();
-    let mut models: Vec<((String, Option<String>), Vec<&str>)> = Vec::new();
+    let mut models: Vec<(&CannotRun, Vec<&str>)> = Vec::new();
     let mut other_models: Vec<(String, Vec<&str>)> = Vec::new();
     for Listed { agent, plan, values, notices, model_note, .. } in &listing.agents {
         if let Some(note) = model_note {
@@ -228,10 +228,7 @@ fn agents(listing: &Listing) -> Vec<Check> {
             Err(unusable @ CannotRun::Launcher(_)) => {
                 checks.push(Check::new("agents", Status::Error, format!("{}: {unusable}", agent.name)));
             }
-            Err(unusable @ CannotRun::Model(model)) => {
-                let finding = (unusable.to_string(), model.alternative().map(str::to_owned));
-                group(&mut models, finding, &agent.name);
-            }
+            Err(unusable @ CannotRun::Model(_)) => group(&mut models, unusable, &agent.name),
             Err(error) => {
                 // A builtin waits for its package; another agent was written to run here.
                 let is_builtin = agent.source == Source::Builtin;
@@ -245,9 +242,9 @@ fn agents(listing: &Listing) -> Vec<Check> {
             Check::new("agents", status, format!("{}: {finding}", agents.join(", ")))
         }
     };
-    checks.extend(models.into_iter().map(|((finding, alternative), agents)| {
-        let check = check_with(Status::Warning)((finding, agents));
-        match alternative {
+    checks.extend(models.into_iter().map(|(unusable, agents)| {
+        let check = check_with(Status::Warning)((unusable.to_string(), agents));
+        match unusable.alternative() {
             Some(alternative) => check.hint(alternative),
             None => check,
         }

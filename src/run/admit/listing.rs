@@ -154,6 +154,17 @@ pub enum CannotRun {
     Off(ValueSource),
 }
 
+impl CannotRun {
+    /// Returns further next steps, for a screen with room for them.
+    #[must_use]
+    pub fn alternative(&self) -> Option<&str> {
+        match self {
+            Self::Model(unusable) => unusable.alternative(),
+            Self::Tools(_) | Self::Launcher(_) | Self::Off(_) => None,
+        }
+    }
+}
+
 /// The time limit for asking the host about models. Each takes a millisecond.
 const CHECKING_MODELS: Duration = Duration::from_secs(5);
 /// A file has settings for an agent that does not exist here, perhaps by mistake.
