@@ -139,33 +139,23 @@ impl ResultBuilder {
         single.isolation = isolation.map(|report| self.isolation(report));
         single.stored_changes = stored_changes;
 
-        let tried: Vec<&str> =
-            collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();
         let mut notes: Vec<String> =
             self.skipped_options.iter().map(|skipped| format!("[{skipped}.]")).collect();
         if is_completed && is_cut {
             notes.push("[The model reached its output limit; the answer ends here.]".to_owned());
         }
-        if let Some(caveat) = self.withheld.caveat.filter(|_| !tried.is_empty()) {
-            let tools = tried.join(", ");
-            let why =
-                if caveat == Caveat::Readonly { "this agent is readonly" } else { "`allowWrite` is off" };
-            notes.push(format!("[It tried to change files ({tools}) and could not: {why}.]"));
-        }
+        let tried = self.tried_note(&collected.tool_names);
+        let has_tried = tried.is_some();
+        notes.extend(tried);
         let refused = self.refused_note(&single, collected.refusal);
         notes.extend(refused.map(str::to_owned));
-        let withheld = &self.withheld;
-        let is_off =
-            |caveat: &Caveat| !tried.is_empty() || (withheld.are_requested && *caveat == Caveat::WriteOff);
         let unchanged = self.unchanged(&single, &collected.tool_names, has_only_read, answer.as_deref());
         if single.isolation.is_none() {
             // The note about a private tree says the same.
             notes.extend(unchanged.map(|caveat| format!("[It {}.]", caveat.fact())));
         }
-        single.caveats = [withheld.caveat.filter(is_off), unchanged, refused.map(|_| Caveat::Refused)]
-            .into_iter()
-            .flatten()
-            .collect();
+        let facts = [self.withheld_caveat(has_tried), unchanged, refused.map(|_| Caveat::Refused)];
+        single.caveats = facts.into_iter().flatten().collect();
         single.check = check;
         notes
             .extend(Some(changes_summary(&self.run_id.get(), &single)).filter(|summary| !summary.is_empty()));
@@ -178,6 +168,21 @@ impl ResultBuilder {
             text.push_str(&single.notes);
         }
         self.result(single, &verdict, text, Some(&|text| files.save_output(text)))
+    }
+
+    /// Returns the note about tools that the child called and does not have.
+    fn tried_note(&self, called: &BTreeSet<String>) -> Option<String> {
+        let caveat = self.withheld.caveat?;
+        let tried: Vec<&str> = called.intersection(&self.withheld.tools).map(String::as_str).collect();
+        let why = if caveat == Caveat::Readonly { "this agent is readonly" } else { "`allowWrite` is off" };
+        let tools = tried.join(", ");
+        (!tried.is_empty()).then(|| format!("[It tried to change files ({tools}) and could not: {why}.]"))
+    }
+
+    /// Returns the fact about a run without tools that write. `has_tried`: the child called one.
+    fn withheld_caveat(&self, has_tried: bool) -> Option<Caveat> {
+        let is_off = |caveat: &Caveat| self.withheld.are_requested && *caveat == Caveat::WriteOff;
+        self.withheld.caveat.filter(|caveat| has_tried || is_off(caveat))
     }
 
     /// Returns the note about a command that the sandbox has refused.
