@@ -133,10 +133,11 @@ export interface SingleResult {
   check?: CheckReport
   /**
    * The facts that its answer may contradict, the most important one first. `write_off`: it changed nothing, because
-   * `allowWrite` is off; `readonly`: it called a tool that writes, and its agent is readonly; `unchanged`: it called a tool
+   * `allowWrite` is off; `readonly`: it called a tool that writes, and its agent is readonly; `no_write`: its task asks for
+   * a change or its answer claims one, and it called no tool that changes files; `unchanged`: the same, or it called a tool
    * that writes, and git sees no change; `refused`: the sandbox refused a shell command. Absent without one.
    */
-  caveats?: Array<"write_off" | "readonly" | "unchanged" | "refused">
+  caveats?: Array<"write_off" | "readonly" | "no_write" | "unchanged" | "refused">
   /**
    * The files the run changed, sorted, relative to the root of the git work tree it wrote in; files that git ignores
    * are not among them. At most 200, then one entry `and n more`. Absent outside a work tree and for agents that may
@@ -161,6 +162,8 @@ export interface SingleResult {
    * were none. Each value counts once, however often it occurs.
    */
   redacted?: Array<RedactedValues>
+  /** The note about a model that took the place of the agent's, also in `diagnostics`; at most 16 KiB. */
+  modelNote?: string
   /** Notes on how the run was set up and ended, such as tools that were dropped; at most 16 KiB each. */
   diagnostics?: Array<string>
 }
@@ -664,7 +667,7 @@ export interface RunRecord {
   /** The tools its policy allowed when it was accepted. */
   tools: Array<string>
   /** The facts that its answer may contradict, as in `SingleResult`. */
-  caveats?: Array<"write_off" | "readonly" | "unchanged" | "refused">
+  caveats?: Array<"write_off" | "readonly" | "no_write" | "unchanged" | "refused">
   /** The child's sandbox in words: the mechanisms that enforce it, or a note that it is not enforced. */
   sandbox?: string
   /** The level of certainty that all of the child's processes have ended, as in `SingleResult`. */
@@ -2794,7 +2797,7 @@ export interface RunStatus {
   /** The signal that ended the child. */
   signal?: string
   /** The most important fact that the answer of a completed run may contradict: the first of `SingleResult.caveats`. */
-  caveat?: "write_off" | "readonly" | "unchanged" | "refused"
+  caveat?: "write_off" | "readonly" | "no_write" | "unchanged" | "refused"
   /**
    * The time for which a countdown is written, in milliseconds since 1970.
    * @default now

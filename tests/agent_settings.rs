@@ -165,8 +165,8 @@ async fn agents_have_a_line_each_and_the_details_of_one_end_with_its_tools_and_p
     ]
     .map(at);
     let problems = [
-        "· mine: without lsp: this pi does not have it; install a package",
-        "· researcher: unavailable: agent `researcher` needs one of web_search, fetch_content,",
+        "· mine: without lsp (this pi does not have it; install a package",
+        "· researcher: agent `researcher` needs one of web_search, fetch_content,",
     ]
     .map(at);
     assert!(rows.is_sorted() && problems.iter().all(|at| *at > rows[3]), "{report}");
@@ -176,7 +176,7 @@ async fn agents_have_a_line_each_and_the_details_of_one_end_with_its_tools_and_p
         own.lines().filter_map(|line| line.trim_start_matches(['✓', ' ']).split(' ').next()).collect();
     assert!(names.ends_with(&["file", "model", "tools", "rights", "state"]), "{own}");
     assert!(own.contains("maxCost none") && own.contains("`idleTimeoutMs`: idleTimeoutMs 1m00s"), "{own}");
-    assert!(details(&listing, "mine").contains("· without lsp: this pi does not have it"));
+    assert!(details(&listing, "mine").contains("· without lsp (this pi does not have it"));
 }
 
 #[tokio::test]
@@ -266,17 +266,15 @@ async fn settings_of_an_agent_that_does_not_exist_name_the_nearest() {
 async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
     let asks = |model: &str| scene(&json!({ "agents": { "own": { "model": model } } }));
     let unknown = HostModel {
-        problem: Some("Model \"anthropic/sonet\" not found.".into()),
+        problem: Some(
+            "Model \"anthropic/sonet\" not found. Use --list-models to see available models.".into(),
+        ),
         known: vec!["anthropic/sonnet".into(), "x/y".into()],
         ..HostModel::default()
     };
     let (args, result) = run(&asks("anthropic/sonet"), &models(unknown)).await;
     assert!(args.is_empty() && result.is_error);
-    assert_eq!(
-        result.text,
-        "Model \"anthropic/sonet\" not found (from `agents.own`): did you mean `anthropic/sonnet`? Correct it, or remove \
-         `agents.own.model` from your configuration"
-    );
+    assert_eq!(result.text, "Model \"anthropic/sonet\" not found: did you mean `anthropic/sonnet`?");
     let no_login = HostModel {
         model: Some("anthropic/sonnet".into()),
         variables: vec!["ANTHROPIC_API_KEY".into()],
@@ -284,21 +282,12 @@ async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
     };
     let (args, result) = run(&asks("anthropic/sonnet"), &models(no_login.clone())).await;
     assert!(args.is_empty(), "{args}");
-    assert_eq!(
-        result.text,
-        "model `anthropic/sonnet` (from `agents.own`) needs a login for `anthropic`, and this pi has none: log in with `/login \
-         anthropic`, set ANTHROPIC_API_KEY, or remove `agents.own.model` from your configuration"
-    );
+    assert_eq!(result.text, "model `anthropic/sonnet` needs `/login anthropic`");
     let of_file = scene(&json!({}));
     write(&of_file, "agent/agents/own.md", &OWN.replace("file/model", "anthropic/sonnet"));
     let (args, from_file) = run(&of_file, &models(no_login.clone())).await;
-    let path = of_file.path("agent/agents/own.md");
-    assert!(args.is_empty() && !from_file.text.contains('\n'), "{args}");
-    assert!(
-        from_file.text.ends_with(&format!("or remove `model` from `{}`", path.display())),
-        "{}",
-        from_file.text
-    );
+    assert!(args.is_empty(), "{args}");
+    assert_eq!(from_file.text, result.text);
 
     // `agents` and `doctor` report it beforehand, in the same words.
     let problem = async |scene: &Scene, model: HostModel| {
@@ -311,13 +300,18 @@ async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
         let context = Arc::clone(&scene.spec.context);
         let user = Arc::new(models(model));
         let checks = doctor(scene.spec.cwd.clone(), context, user).await;
-        let is_reported = checks
-            .iter()
-            .any(|check| problem.as_ref().is_some_and(|problem| check.message == format!("own: {problem}")));
-        assert_eq!(is_reported, problem.is_some(), "{checks:?}");
-        problem
+        problem.map(|problem| {
+            let check = checks.iter().find(|check| check.message == format!("own: {problem}"));
+            let hint = check.expect("`doctor` reports it").hint.clone();
+            (problem, hint.unwrap_or_default())
+        })
     };
-    assert_eq!(problem(&asks("anthropic/sonnet"), no_login.clone()).await, Some(result.text));
+    // `doctor` has room for the other ways.
+    let hint = "or set ANTHROPIC_API_KEY, or remove `agents.own.model` from your configuration".to_owned();
+    assert_eq!(problem(&asks("anthropic/sonnet"), no_login.clone()).await, Some((result.text, hint)));
+    let (_, hint) = problem(&of_file, no_login.clone()).await.expect("the model has no login");
+    let path = of_file.path("agent/agents/own.md");
+    assert!(hint.ends_with(&format!("or remove `model` from `{}`", path.display())), "{hint}");
 
     // The child has a model that the host lacks, or it is not the host's pi.
     let login = HostModel { has_login: true, ..no_login.clone() };
@@ -348,28 +342,26 @@ async fn an_alias_that_cannot_be_used_here_gives_way_to_the_session_s_model_with
     let unknown = HostModel { problem: Some("Model \"opus\" not found.".into()), ..HostModel::default() };
     let no_login = HostModel { model: Some("anthropic/sonnet".into()), ..HostModel::default() };
     let login = HostModel { has_login: true, ..no_login.clone() };
-    let not_found = "Model \"opus\" not found";
-    let needs_login = "`anthropic/sonnet` needs a login (`/login anthropic`)";
-    let session = "your session's model `session/model` is used";
+    let session = "so `session/model` is used";
     for (scene, host, expected, note) in [
         (
             of_file("opus", json!({})),
             unknown.clone(),
             "--model session/model ",
-            format!("model `opus` (from the agent file) cannot be used here: {not_found}; {session}"),
+            format!("model `opus` is not available here, {session}"),
         ),
         (
             of_file("sonnet:high", json!({})),
             no_login.clone(),
             "--model session/model --thinking low ",
-            format!("model `sonnet` (from the agent file) cannot be used here: {needs_login}; {session}"),
+            format!("model `sonnet` has no login here, {session}"),
         ),
         // The user's own choice follows the same rule.
         (
             of_file("x/y", json!({ "agents": { "own": { "model": "sonnet" } } })),
             no_login.clone(),
             "--model session/model ",
-            format!("model `sonnet` (from `agents.own`) cannot be used here: {needs_login}; {session}"),
+            format!("model `sonnet` (from `agents.own`) has no login here, {session}"),
         ),
         (of_file("sonnet", json!({})), login, "--model sonnet ", String::new()),
         (of_file("inherit", json!({})), no_login.clone(), "--model session/model ", String::new()),
@@ -379,13 +371,14 @@ async fn an_alias_that_cannot_be_used_here_gives_way_to_the_session_s_model_with
         let single = &result.details.results[0];
         let notes: Vec<_> = single.diagnostics.iter().filter(|note| note.contains("model")).collect();
         assert_eq!(notes, Vec::from_iter(Some(&note).filter(|note| !note.is_empty())));
+        assert_eq!(single.model_note.as_deref().unwrap_or_default(), note);
 
         // `agents` and `doctor` say the same.
         let mut listing = listing(&scene).await;
         let config = CallSettings::read(&scene.spec.cwd, &scene.spec.context).config();
         listing.check_models(&config, &scene.spec.context, &models(host.clone())).await;
         let report = pi_subagent_native::present::agents_report(&listing).plain();
-        assert_eq!(report.contains("cannot be used here"), !note.is_empty(), "{report}");
+        assert_eq!(report.contains(session), !note.is_empty(), "{report}");
         let context = Arc::clone(&scene.spec.context);
         let checks = doctor(scene.spec.cwd.clone(), context, Arc::new(models(host))).await;
         let is_reported = checks.iter().any(|check| check.message == format!("own: {note}"));
@@ -394,7 +387,7 @@ async fn an_alias_that_cannot_be_used_here_gives_way_to_the_session_s_model_with
     // The configuration's model comes before the session's. An explicit one is still checked.
     let configured = of_file("opus", json!({ "model": "x/y" }));
     let (args, result) = run(&configured, &models(unknown)).await;
-    assert!(args.is_empty() && result.text.contains("(from `model`)"), "{args}{}", result.text);
+    assert!(args.is_empty() && result.text.contains("Model \"opus\" not found"), "{args}{}", result.text);
     // Another pi has its own models.
     let mut other = of_file("opus", json!({}));
     let pi = context(&mut other).pi_command.clone();
@@ -613,7 +606,7 @@ async fn missing_tools_of_builtin_agents_are_reported_once() {
     let tool = |name: &str| HostTool { name: name.to_owned(), extension: None };
     context(&mut scene).host.tools = Some(tools.into_iter().map(tool).collect());
     let report = pi_subagent_native::present::agents_report(&listing(&scene).await).plain();
-    let dropped: Vec<_> = report.lines().filter(|line| line.contains("lsp: ")).collect();
+    let dropped: Vec<_> = report.lines().filter(|line| line.contains("lsp (")).collect();
     assert_eq!(dropped.len(), 1, "only the user's own agent shows the missing tool: {report}");
     let user = Arc::new(User::default());
     let checks = doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), user).await;
@@ -665,17 +658,16 @@ async fn doctor_reports_a_missing_login_once_for_all_agents() {
     let model = HostModel { model: Some("amazon-bedrock/claude-haiku".into()), ..HostModel::default() };
     let user = Arc::new(models(model));
     let checks = doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), user).await;
-    let logins: Vec<_> = checks.iter().filter(|check| check.message.contains("needs a login")).collect();
+    let logins: Vec<_> = checks.iter().filter(|check| check.message.contains("needs `/login")).collect();
     assert_eq!(logins.len(), 1, "{logins:?}");
     let message = &logins[0].message;
-    for part in [
-        "explorer, ",
-        ", own: model `amazon-bedrock/claude-haiku` (from `agents.*`) needs a login",
-        "`/login amazon-bedrock`",
-        "remove `agents.*.model` from your configuration",
-    ] {
-        assert!(message.contains(part), "{message}");
-    }
+    assert!(message.starts_with("explorer, "), "{message}");
+    assert!(
+        message.ends_with(", own: model `amazon-bedrock/claude-haiku` needs `/login amazon-bedrock`"),
+        "{message}"
+    );
+    let hint = logins[0].hint.as_deref();
+    assert_eq!(hint, Some("or remove `agents.*.model` from your configuration"));
 }
 
 #[tokio::test]
@@ -760,7 +752,10 @@ async fn a_misspelled_tool_gets_the_nearest_name_everywhere() {
     context(&mut scene).host.tools = Some(["read", "grep"].map(tool).into());
     write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\ntools: read, gerp\n---\nBe.");
     let report = pi_subagent_native::present::agents_report(&listing(&scene).await).plain();
-    assert!(report.contains("gerp: did you mean grep?"), "{report}");
+    let lines: Vec<&str> = report.lines().filter(|line| line.contains("gerp")).collect();
+    let reason = "own.md:4:1: no tool has the name `gerp`; did you mean `grep`? (AGENT_TOOL_UNKNOWN)";
+    assert!(lines.len() == 2 && lines[0].contains("read · without gerp"), "{report}");
+    assert!(lines[1].ends_with(reason), "{report}");
     let (_, result) = run(&scene, &User::default()).await;
     let notes = &result.details.results[0].diagnostics;
     assert!(notes.iter().any(|note| note == "`gerp` was dropped: did you mean grep?"), "{notes:?}");
@@ -831,7 +826,7 @@ async fn an_unknown_tool_of_an_agent_is_reported_with_its_line() {
     let reported: Vec<String> = listing(&scene).await.diagnostics.iter().map(ToString::to_string).collect();
     assert_eq!(reported.len(), 1, "{reported:?}");
     assert!(
-        reported[0].ends_with("own.md:4:1: `tools`: no tool has the name `gerp`; did you mean `grep`?"),
+        reported[0].ends_with("own.md:4:1: no tool has the name `gerp`; did you mean `grep`?"),
         "{reported:?}"
     );
 }
@@ -884,11 +879,7 @@ async fn a_call_ignores_blanks_around_a_name_and_explains_a_broken_agent() {
     write(&scene, "agent/agents/hunter.md", "---\nname: hunter\ntimeoutMs: 5m\n---\nHunt.");
     scene.spec.agent = "hunter".into();
     let (_, result) = run(&scene, &User::default()).await;
-    assert!(
-        result.text.contains("hunter.md but does not load: line 3: `timeoutMs` is `5m`"),
-        "{}",
-        result.text
-    );
+    assert!(result.text.contains("hunter.md, line 3, does not load: `timeoutMs` is `5m`"), "{}", result.text);
 }
 
 /// Each row: the settings, the files that the host has loaded, whether pi knows the model without them, and the message or the

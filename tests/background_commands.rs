@@ -753,9 +753,9 @@ fn words_of_other_programs_suggest_the_subcommand() {
 fn a_report_says_when_the_run_is_archived() {
     let completed = || ended("1a2b3c4d", "explorer", RunOutcome::Completed);
     for (run, expected) in [
-        (run("1a2b3c4d", "explorer"), "set when it ends"),
+        (run("1a2b3c4d", "explorer"), "a while after its end"),
         (RunRecord { is_foreground: true, ..completed() }, "not before it continues"),
-        (ended("1a2b3c4d", "explorer", RunOutcome::Interrupted), "set when its end is delivered"),
+        (ended("1a2b3c4d", "explorer", RunOutcome::Interrupted), "once its end was announced"),
         (completed(), "never"),
         (
             RunRecord { archive_at_ms: Some(NOW + 42 * MINUTE), ..completed() },

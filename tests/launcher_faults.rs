@@ -117,7 +117,7 @@ async fn a_remote_machine_that_cannot_run_the_child_fails_the_run_with_the_reaso
     // A write to any file fails, as on a full disk.
     let full = ["/bin/sh", "-c", r#"trap '' XFSZ; ulimit -f 0; exec "$@""#, "sh"];
     let not_started = "`far` ended before it started a child: ";
-    let silent = "`far`: pi on the other machine ended before it answered: ";
+    let silent = "pi on the other machine (`far`) ended before it answered: ";
     for place in [Place::Words, Place::Shell] {
         for protocol in ["rpc", "json"] {
             for (label, child, begins, expected) in [

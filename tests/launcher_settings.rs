@@ -133,7 +133,7 @@ async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
     agent(&scene, "launcher: cluster");
     let file = scene.path("agent/agents/explorer.md");
     let expected = format!(
-        "launcher: the agent requests `cluster`, but `launchers` in your configuration does not define it; available: `far`, \
+        "the agent requests the launcher `cluster`, but `launchers` in your configuration defines only `far`, \
          `local` (`launcher` in {}:5)",
         file.display()
     );
@@ -142,7 +142,10 @@ async fn an_unknown_launcher_is_reported_at_its_agent_and_in_its_file() {
         listed.agents.iter().find(|listed| listed.agent.name == "explorer").expect("the agent is listed");
     assert_eq!(explorer.plan.as_ref().expect_err("the agent cannot run").to_string(), expected);
     let report = format!("{:?}", agents_report(&listed));
-    assert!(report.contains("unavailable") && report.contains("the agent requests `cluster`"), "{report}");
+    assert!(
+        report.contains("unavailable") && report.contains("the agent requests the launcher `cluster`"),
+        "{report}"
+    );
     let checks = checks(&scene, User::default()).await;
     let check =
         checks.iter().find(|check| check.message.contains("`cluster`")).expect("the launcher is reported");
@@ -170,7 +173,7 @@ async fn an_unknown_launcher_of_the_configuration_is_reported_with_file_and_line
     );
     let result = run(&scene, &User::default()).await;
     let error = result.details.results[0].error.as_deref().expect("the run fails instead of running locally");
-    assert!(error.starts_with("launcher: the configuration requests `clusted`"), "{error}");
+    assert!(error.starts_with("the configuration requests the launcher `clusted`"), "{error}");
     for text in [
         r#""launcher": "local""#,
         r#""launcher": "cluster", "launchers": { "cluster": { "command": ["srun", "{argv}"] } }"#,
@@ -190,7 +193,7 @@ async fn a_launchers_claim_does_not_satisfy_a_required_sandbox() {
         agent(&scene, own);
         let result = run(&scene, &User::default()).await;
         let error = result.details.results[0].error.as_deref().expect("the run is refused");
-        let expected = "sandbox: required, but unavailable: `far` starts the child on another machine, which this one cannot sandbox; \
+        let expected = "the required sandbox is unavailable: `far` starts the child on another machine, which this one cannot sandbox; \
                         your configuration declares it `readonly`, but nothing has checked that";
         assert_eq!(error, expected);
         assert_eq!(read(&scene, "far/launches"), "", "no child was started");

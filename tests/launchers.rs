@@ -33,7 +33,7 @@ fn shape(result: &ToolResult) -> Value {
     let error = single.error.as_deref().and_then(|error| {
         // A local run has no note about a remote machine.
         let error =
-            error.strip_prefix("`far`: pi on the other machine ended before it answered: ").unwrap_or(error);
+            error.strip_prefix("pi on the other machine (`far`) ended before it answered: ").unwrap_or(error);
         let own =
             error.lines().find(|line| !line.starts_with("srun: ")).unwrap_or("the child gave no reason");
         own.split(" reached: ").next().map(str::to_owned)
@@ -305,12 +305,12 @@ async fn local_only_features_are_refused_by_name() {
     let cases = [
         (
             writer("launcher: cluster"),
-            "launcher: the agent requests `cluster`, but `launchers` in your configuration does not define it; available: `far`, `local`",
+            "the agent requests the launcher `cluster`, but `launchers` in your configuration defines only `far`, `local`",
         ),
         (writer("check: make test"), "launcher: `check` is not available with `far`"),
         (
             writer("sandbox: required"),
-            "sandbox: required, but unavailable: `far` starts the child on another machine",
+            "the required sandbox is unavailable: `far` starts the child on another machine",
         ),
     ];
     for (agent, expected) in cases {

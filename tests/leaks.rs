@@ -319,6 +319,6 @@ async fn no_invisible_character_reaches_a_caller() {
     let mut scene = printing("json", &[], Child::new().exits(3));
     scene.spec.agent = with_hidden("nobody");
     let (refused, _) = scene.run_with(&User::default(), &Control::default()).await;
-    assert!(refused.text.contains("Unknown agent: nobody"), "{}", refused.text);
+    assert!(refused.text.contains("Unknown agent `nobody`"), "{}", refused.text);
     assert_all_seen("a refusal", &format!("{refused:?}"));
 }

@@ -466,7 +466,7 @@ printf 'Failed to load extension: No such thing\nHint: pi -ne\n' >&2"#;
     let result = run(&scene).await;
     let error = result.details.results[0].error.as_deref().expect("the run has an error");
     let expected = format!(
-        "refused: the permission hook `{}` did not load, and this child does not run without it: `No such thing`",
+        "the permission hook `{}` did not load, and this child does not run without it: `No such thing`",
         hook.display()
     );
     assert_eq!(error, expected);

@@ -531,7 +531,7 @@ async fn a_refused_run_starts_no_child_and_says_what_would_be_valid() {
             fine().with(|spec| spec.agent = "explorr".into()),
             ErrorCode::UnknownAgent,
             Mode::Single,
-            "Unknown agent: explorr. Available agents: explorer, researcher, reviewer, implementer, tester",
+            "Unknown agent `explorr`. Available agents: explorer, researcher, reviewer, implementer, tester",
         ),
         (
             fine().with(|spec| spec.task = " \n ".into()),
@@ -694,18 +694,18 @@ async fn a_child_that_cannot_start_fails_with_the_stage_and_the_path() {
                 "agent/agents/boxed.md",
                 "---\nname: boxed\nreadonly: true\nlauncher: docker\n---\nLook.",
             ),
-            "launcher: ",
+            "the agent requests the launcher ",
             "docker",
         ),
         (fine().write("agent/subagents", "a file in the way"), "session directory: ", "subagents"),
-        (fine().config(json!({ "sandbox": "required" })), "sandbox: ", "required, but unavailable"),
+        (fine().config(json!({ "sandbox": "required" })), "the required sandbox ", "is unavailable: "),
         (
             fine().with(|spec| spec.agent = "strict".into()).config(json!({ "sandbox": "off" })).write(
                 "agent/agents/strict.md",
                 "---\nname: strict\nreadonly: true\nsandbox: required\n---\nLook.",
             ),
-            "sandbox: ",
-            "required, but unavailable",
+            "the required sandbox ",
+            "is unavailable: ",
         ),
         (
             fine().with(|spec| {
@@ -1198,17 +1198,55 @@ git -c user.name=n -c user.email=n@localhost commit -qam 'of the child'; rm kept
         assert_eq!(fs::read_dir(scene.path(place)).map_or(0, Iterator::count), 0, "{place}");
     }
     let (scene, result) = run(Child::new().starts().says("Done.").settles(), false).await;
-    assert!(
-        result.is_error && result.text.contains("isolation: private, but unavailable: "),
-        "{}",
-        result.text
-    );
+    assert!(result.is_error && result.text.contains("a private tree is unavailable: "), "{}", result.text);
     assert!(result.text.contains("is not in a git work tree"), "{}", result.text);
     assert!(!scene.path("agent/subagent-trees").exists());
     // A child that cannot start has changed nothing.
     let (scene, result) = run(Child::new().exits(3), true).await;
     assert!(result.is_error);
     assert_eq!(fs::read_dir(scene.path("agent/subagent-trees")).map_or(0, Iterator::count), 0);
+}
+
+/// Each row: the isolation, the task, the child's tool and answer, and the facts that the result has.
+#[tokio::test]
+async fn a_writer_that_was_to_change_files_and_changed_none_is_contradicted() {
+    let answer = "I added src/retry.js.";
+    for (isolation, task, tool, answer, expected) in [
+        ("none", "build it", None, answer, &[Caveat::NoWrite][..]),
+        ("private", "build it", None, answer, &[Caveat::NoWrite]),
+        ("none", "add a retry", None, "Done.", &[Caveat::NoWrite]),
+        ("none", "add a retry", Some("read"), "Done.", &[Caveat::NoWrite]),
+        ("none", "build it", Some("bash"), answer, &[Caveat::Unchanged]),
+        ("none", "look at it", Some("write"), "Done.", &[Caveat::Unchanged]),
+        ("none", "which retries are there?", Some("read"), "There are two.", &[]),
+        ("private", "which retries are there?", Some("bash"), "There are two.", &[]),
+    ] {
+        let child = Child::new().starts();
+        let child = tool.into_iter().fold(child, Child::starts_tool).says(answer).settles();
+        let scene = scene(child)
+            .config(json!({ "allowWrite": true }))
+            .with(|spec| (spec.agent, spec.task) = ("writer".into(), task.into()))
+            .write(
+                "agent/agents/writer.md",
+                &format!("---\nname: writer\ntools: read, write, bash\nisolation: {isolation}\n---\nWrite."),
+            )
+            .write("project/kept.txt", "kept\n");
+        fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
+        for args in [
+            &["init", "-q"][..],
+            &["add", "."],
+            &["-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-qm", "first"],
+        ] {
+            let git =
+                std::process::Command::new("git").args(args).current_dir(scene.path("project")).output();
+            assert!(git.expect("git runs").status.success(), "{args:?}");
+        }
+        let result = scene.run().await;
+        let row = format!("{isolation}, {task}, {tool:?}, {answer}: {}", result.text);
+        assert_eq!(result.details.results[0].caveats, expected, "{row}");
+        let note = result.text.contains("changed nothing");
+        assert_eq!(note, !expected.is_empty() || isolation == "private", "{row}");
+    }
 }
 
 #[tokio::test]

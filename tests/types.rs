@@ -229,6 +229,7 @@ fn single() -> SingleResult {
         flagged_gap: text(),
         isolation: Some(isolation()),
         redacted: vec![RedactedValues { rule: "r".into(), count: 1 }],
+        model_note: text(),
         diagnostics: texts(),
         ..bare_single()
     }

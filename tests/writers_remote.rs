@@ -441,7 +441,7 @@ async fn a_machine_or_project_without_git_is_refused_by_name() {
     let result = scene.run_with(&User::default(), &Control::default()).await.0;
     let error = result.details.results[0].error.clone().unwrap_or_default();
     assert!(
-        error.contains("isolation: private, but unavailable on the child's machine: there is no `git`"),
+        error.contains("a private tree is unavailable on the child's machine: there is no `git`"),
         "{error}"
     );
 
@@ -449,7 +449,7 @@ async fn a_machine_or_project_without_git_is_refused_by_name() {
     fs::remove_dir_all(far.0.path("project/.git")).expect("the directory is removed");
     let result = far.0.run_with(&User::default(), &Control::default()).await.0;
     let error = result.details.results[0].error.clone().unwrap_or_default();
-    assert!(error.starts_with("isolation: private, but unavailable: "), "{error}");
+    assert!(error.starts_with("a private tree is unavailable: "), "{error}");
     assert!(!far.0.path("far/launches").exists(), "no child was started");
 }
 

@@ -86,7 +86,7 @@ describe("a request for a background run", () => {
 		mkdirSync(scene.path("project/.pi/agents"), { recursive: true });
 		scene.write("project/.pi/agents/local.md", local);
 		const rows: [Spawn, string, RegExp][] = [
-			[{ agent: "nobody" }, "error", /^Unknown agent: nobody\. Available agents: explorer/],
+			[{ agent: "nobody" }, "error", /^Unknown agent `nobody`\. Available agents: explorer/],
 			[{ task: " \n\t" }, "error", /task/],
 			[
 				{ config: { allowAgents: ["tester", "reviewer"] } },
@@ -96,7 +96,7 @@ describe("a request for a background run", () => {
 			[{ config: { allowAgents: [] } }, "forbidden", /`subagents\.allowAgents` allows none/],
 			// A prohibition is reported before a mistake, and the error for a forbidden name does not list the available agents.
 			[{ agent: "nobody", config: { allowAgents: ["tester"] } }, "forbidden", /`nobody`.*allows tester/],
-			[{ agent: "", config: { defaultAgent: "nobody" } }, "error", /Unknown agent: nobody/],
+			[{ agent: "", config: { defaultAgent: "nobody" } }, "error", /Unknown agent `nobody`/],
 			...[-1, Number.NaN, Number.POSITIVE_INFINITY, 1e9].map((runTimeoutSeconds): [Spawn, string, RegExp] => [
 				{ runTimeoutSeconds },
 				"error",

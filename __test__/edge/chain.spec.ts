@@ -209,7 +209,7 @@ describe("a chain that is refused", () => {
 			["one", "two", { agent: "nobody", task: "three" }],
 			{},
 			"UNKNOWN_AGENT",
-			/^step 3: Unknown agent: nobody\. Available agents: explorer, /,
+			/^step 3: Unknown agent `nobody`\. Available agents: explorer, /,
 		],
 		"no steps": [[], {}, "INVALID_INPUT", /^`steps` has 0 entries; expected 1 to 8 \(`subagents\.maxChainSteps`\)$/],
 		"too many steps": [Array(9).fill("x"), {}, "INVALID_INPUT", /^`steps` has 9 entries; expected 1 to 8 /],

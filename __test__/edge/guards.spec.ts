@@ -62,7 +62,7 @@ describe("a warden that is unavailable", LINUX, () => {
 	it("prevents the start of a run that requires a sandbox, and names the inactive limits", async (t) => {
 		const scene = new Scene(t, answers, { env: { PI_SUBAGENT_WARDEN: "" } });
 		const refused = await scene.run({ config: { sandbox: "required" } });
-		assert.match(single(refused).error ?? "", /^sandbox: required, but unavailable: .*warden/);
+		assert.match(single(refused).error ?? "", /^the required sandbox is unavailable: .*warden/);
 		assert.equal(scene.wasStarted, false);
 		const limited = await scene.run({ config: { limits: { processes: 3 }, pidNamespace: true } });
 		const notes = single(limited).diagnostics?.join("\n") ?? "";
@@ -249,7 +249,10 @@ begin; said "Seen: $seen" stop; settled`;
 		const config = { protocol: "rpc", sandbox: "required" };
 		const result = await scene.run({ piCommand: scene.pi("pi.sh", script), config, env });
 		assert.deepEqual(shape(result), ["SUBAGENT_FAILED", 1, "failed", true]);
-		assert.match(single(result).error ?? "", /^sandbox: required, but unavailable: .*the mount namespace was refused$/);
+		assert.match(
+			single(result).error ?? "",
+			/^the required sandbox is unavailable: .*the mount namespace was refused$/,
+		);
 	});
 
 	it("hides no extension that the child must load", async (t) => {

@@ -86,7 +86,7 @@ describe("a detached run", LINUX, () => {
 				"forbidden",
 				/`sessionBudget\.maxCost` is \$2/,
 			],
-			[{ ...kept, agent: "nobody" }, "error", /Unknown agent: nobody/],
+			[{ ...kept, agent: "nobody" }, "error", /Unknown agent `nobody`/],
 			[{ ...kept, cleanup: "no" }, "error", /`cleanup`/],
 		];
 		for (const [change, status, error] of rows) {

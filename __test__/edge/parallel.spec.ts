@@ -160,7 +160,7 @@ describe("a call that is refused", () => {
 			["one", "two", { agent: "explorr", task: "three" }, "four"],
 			{},
 			"UNKNOWN_AGENT",
-			/^task 3: Unknown agent: explorr\. Available agents: explorer, .*explorer/,
+			/^task 3: Unknown agent `explorr`\. Available agents: explorer, .*explorer/,
 		],
 		"no tasks": [[], {}, "INVALID_INPUT", /^`tasks` has 0 entries; expected 1 to 8 \(`subagents\.maxParallelTasks`\)$/],
 		"too many tasks": [many(9), {}, "INVALID_INPUT", /^`tasks` has 9 entries; expected 1 to 8 /],

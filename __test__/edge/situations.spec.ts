@@ -92,7 +92,7 @@ describe("a refused call", () => {
 		"unknown agent": {
 			change: { agent: "explorr" },
 			code: "UNKNOWN_AGENT",
-			says: /^Unknown agent: explorr\. Available agents: explorer, researcher, reviewer, implementer, tester\b.*explorer/s,
+			says: /^Unknown agent `explorr`\. Available agents: explorer, researcher, reviewer, implementer, tester\b.*explorer/s,
 		},
 		"unknown agent with user and project agents": {
 			change: { agent: "?" },
@@ -102,7 +102,7 @@ describe("a refused call", () => {
 				"project/.pi/agents/local.md": local,
 			},
 			code: "UNKNOWN_AGENT",
-			says: /^Unknown agent: \?\. Available agents: explorer, researcher, reviewer, implementer, tester, worker, adam, zoe, local/,
+			says: /^Unknown agent `\?`\. Available agents: explorer, researcher, reviewer, implementer, tester, worker, adam, zoe, local/,
 		},
 		"an agent name of a million characters": {
 			change: { agent: "x".repeat(1e6) },

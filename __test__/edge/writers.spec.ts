@@ -94,7 +94,7 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		const files = "`.git/config`, `.git/hooks/pre-commit`";
 		assert.ok(textOf(result).includes(`Check these first`) && textOf(result).includes(files), textOf(result));
 		const refused = await run("required");
-		assert.match(textOf(refused), /sandbox: required, but unavailable: `\.git` and `\.pi` are writable/);
+		assert.match(textOf(refused), /the required sandbox is unavailable: `\.git` and `\.pi` are writable/);
 	});
 
 	it("sees no private tree except its own", async (t) => {

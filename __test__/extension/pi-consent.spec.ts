@@ -86,7 +86,7 @@ for (const version of piVersions) {
 			assert.match(opened, /file: \S+\/\.pi\/agents\/scout\.md/);
 			await delay(700);
 			await tui.press("Enter");
-			const refused = await tui.waitFor("the user did not allow");
+			const refused = await tui.waitFor("you did not allow it");
 			assert.match(refused, /✗ subagent scout/);
 			assert.doesNotMatch(refused, /alt\+a/);
 			assert.equal(children(), before);
@@ -114,7 +114,7 @@ for (const version of piVersions) {
 			await tui.submitCommand("subagents", "answer");
 			await tui.waitFor(/file has changed since you allowed it: +│\n│ - You scout\. +│\n│ \+ You scout elsewhere\. +│/);
 			await tui.press("Escape");
-			await tui.waitFor(/✓ subagent scout[\s\S]*✗ subagent scout[\s\S]*has not\s+answered/);
+			await tui.waitFor(/✓ subagent scout[\s\S]*✗ subagent scout[\s\S]*you have not\s+answered/);
 			await tui.close();
 		});
 

@@ -124,7 +124,7 @@ describe("a day with background runs", () => {
 		assert.deepEqual(steered[1], [], "the message does not arrive before it was sent");
 		assert.deepEqual(steered[2], ["Begin with who calls load."]);
 		assert.equal(steered.flat().filter((text) => text === "Begin with who calls load.").length, steered.length - 2);
-		assert.match(seen("steered"), /✓ sent to \w{8} .*"config"/);
+		assert.match(seen("steered"), /→ sent to \w{8} .*"config"/);
 	});
 
 	test("a stopped run, a run over its budget and a run whose pi exits start no turn", async () => {

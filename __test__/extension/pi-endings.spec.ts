@@ -136,7 +136,7 @@ for (const version of piVersions) {
 				const tui = await startTui(stage.world, { args: ["--continue"] });
 				await tui.waitFor(/⚠ loader · explorer · .* · interrupted/);
 				await send(tui, resumeCommand);
-				await tui.waitFor(/✓ resumed/);
+				await tui.waitFor(/→ resumed/);
 				await tui.waitFor("Heard success: ");
 				stage.configure({ background: { onExit: "keep" } });
 				await send(tui, spawn({ task: "wait for it", label: "detached", runTimeoutSeconds: 600 }));

@@ -14,6 +14,16 @@ const version = newestPi;
 const add = ({ toolAnswers }: ModelRequest) =>
 	toolAnswers.length === 0 ? [call("write", { path: "retry.js", content: "retry();" })] : [say("I added retry.js.")];
 
+/** Commits a file, so that the directory has a tree in git. */
+function commitFile(cwd: string): void {
+	writeFileSync(join(cwd, "kept.txt"), "one\n");
+	for (const args of [
+		["add", "kept.txt"],
+		["-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-qm", "first"],
+	])
+		execFileSync("git", args, { cwd });
+}
+
 test("the card of a worker that could not write says so in place of a success", async () => {
 	await onStage({ version, children: { add } }, async (stage) => {
 		stage.world.writeAgentDir("agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.\n");
@@ -35,15 +45,36 @@ test("the card of a worker that could not write says so in place of a success", 
 	});
 });
 
+test("a worker that may write and changed nothing gets a warning only if it was to change files", async () => {
+	const children = {
+		claim: () => [say("I added retry.js.")],
+		look: () => [say("There is one retry, in fetch.js.")],
+	};
+	await onStage({ version, children }, async (stage) => {
+		commitFile(stage.world.cwd);
+		stage.world.writeAgentDir("agents/writer.md", "---\nname: writer\ntools: read, write\n---\nWrite.\n");
+		stage.configure({ allowWrite: true });
+		for (const [prompt, mark, fact] of [
+			["claim a retry", "⚠", "changed nothing: it called no tool that changes files (docs/writing.md)"],
+			["look for retries", "✓", "changed nothing that git sees"],
+		] as const) {
+			const tui = await startTui(stage.world, {
+				columns: 80,
+				rows: 24,
+				prompt: delegate({ agent: "writer", task: prompt }),
+			});
+			const screen = await tui.waitFor("The child says:");
+			assert.match(screen, new RegExp(`^ ${mark} subagent writer`, "m"));
+			const lines = screen.split("\n").filter((line) => line.includes("changed nothing"));
+			assert.deepEqual(lines.map((line) => line.trim()).slice(0, 1), [fact], screen);
+			await tui.close();
+		}
+	});
+});
+
 test("a card offers no command that was carried out, also in the next pi", { skip: cannotConfine }, async () => {
 	await onStage({ version, children: { add } }, async (stage) => {
-		const { cwd } = stage.world;
-		writeFileSync(join(cwd, "kept.txt"), "one\n");
-		for (const args of [
-			["add", "kept.txt"],
-			["-c", "user.name=n", "-c", "user.email=n@localhost", "commit", "-qm", "first"],
-		])
-			execFileSync("git", args, { cwd });
+		commitFile(stage.world.cwd);
 		const agent = "---\nname: writer\ntools: read, write\nisolation: private\n---\nWrite.\n";
 		stage.world.writeAgentDir("agents/writer.md", agent);
 		stage.configure({ allowWrite: true });

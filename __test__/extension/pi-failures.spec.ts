@@ -83,7 +83,7 @@ for (const version of piVersions) {
 			assert.deepEqual(detailsOf(end).results, []);
 			assert.match(
 				textOf(end),
-				/^Unknown agent: explorr\. Available agents: explorer, researcher, reviewer, implementer, tester.*\bexplorer\b.*\?/,
+				/^Unknown agent `explorr`\. Available agents: explorer, researcher, reviewer, implementer, tester.*\bexplorer\b.*\?/,
 			);
 			assert.equal(stage.childRequests(from).length, 0);
 			const entry = lastEntry(session);
@@ -184,7 +184,7 @@ for (const version of piVersions) {
 		test("print mode continues after a failure", async () => {
 			const { code, stdout } = await runPrint(stage.world, delegate({ agent: "nobody", task: "look" }));
 			assert.equal(code, 0);
-			assert.match(stdout, /^The child says: Unknown agent: nobody\./);
+			assert.match(stdout, /^The child says: Unknown agent `nobody`\./);
 		});
 	});
 

@@ -45,7 +45,7 @@ for (const version of piVersions) {
 				assert.match(await rpc.notices(`/subagents info ${explorer}`), /a call waits for it/);
 				await rpc.untilNotice(`/subagents log ${explorer}`, /I look\./);
 				const sent = await rpc.notices(`/subagents send ${explorer} Be brief.`);
-				assert.match(sent, /^✓ sent to \w{8} \(explorer\), which reads it before its next turn$/m);
+				assert.match(sent, /^→ sent to \w{8} \(explorer\), which reads it before its next turn$/m);
 				const stopped = await rpc.notices(`/subagents stop ${reviewer}`);
 				assert.match(stopped, /^✓ stopped \w{8} \(reviewer\) and everything it had started$/m);
 				assert.equal(

@@ -42,7 +42,7 @@ for (const version of piVersions) {
 				await rpc.send({ type: "prompt", message: delegate(waits, waits) });
 				await rpc.untilNotice("/subagents list", /^● #2 .*running[\s\S]*^● #1 .*running/m);
 				const moved = await rpc.notices("/subagents background");
-				assert.equal(moved.match(/^✓ \w{8} \(explorer\) continues in the background/gm)?.length, 2, moved);
+				assert.equal(moved.match(/^→ \w{8} \(explorer\) continues in the background/gm)?.length, 2, moved);
 				await rpc.log.waitFor(({ type }: PiEvent) => type === "agent_settled");
 				const ends = rpc.log.toolEnds("subagent");
 				assert.deepEqual(
@@ -126,7 +126,7 @@ for (const version of piVersions) {
 			try {
 				const rpc = startRpc(stage.world);
 				assert.match(await rpc.notices("/subagents run explorer"), /the task for `explorer` is missing/);
-				assert.match(await rpc.notices("/subagents run explorr look"), /Unknown agent: explorr.*explorer/s);
+				assert.match(await rpc.notices("/subagents run explorr look"), /Unknown agent `explorr`.*explorer/s);
 				const started = await rpc.notices("/subagents run explorer say one");
 				assert.match(started, /^→ started \w{8} \(explorer\) in the background: its result arrives as a message$/m);
 				await rpc.log.waitFor(says("Heard success: one"));

@@ -96,7 +96,7 @@ for (const version of piVersions) {
 			assert.doesNotMatch(screen, /session key|transcript/);
 			const more = await answer("info 1 --paths", /^ transcript +\S+[\s\S]*session\.jsonl$/m);
 			assert.match(more, /session key +agent:explorer:subagent:/);
-			await answer("info 1 --path", /✗ `info` has no flag `--path`: it has `--paths`/);
+			await answer("info 1 --path", /✗ `info` has no flag `--path`, only `--paths`/);
 		});
 
 		test("log: the newest lines", async () => {

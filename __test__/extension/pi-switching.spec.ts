@@ -234,7 +234,7 @@ describe(`the steps of docs/switching.md in pi ${version}`, () => {
 					return { confirmed: true };
 				},
 			});
-			assert.match(await rpc.notices("/subagents agents"), /✓ code-reviewer .*`sonnet`.*needs a login/s);
+			assert.match(await rpc.notices("/subagents agents"), /✓ code-reviewer .*`sonnet` has no login here/s);
 			assert.equal(await answer(rpc, "code-reviewer"), "found");
 			const child = stage.childRequests().at(-1);
 			assert.deepEqual(child?.toolNames.slice(0, 3), ["read", "grep", "find"]);

@@ -226,7 +226,7 @@ export class Day {
 		await enter(tui, typed.chain);
 		await tui.waitFor(/Two places change\./);
 		await enter(tui, typed.steer);
-		await tui.waitFor(/✓ sent to/);
+		await tui.waitFor(/→ sent to/);
 		await look("steered", tui);
 		this.#gates.config.open();
 		// Its result is there, and waits for the turn to end.
@@ -268,7 +268,7 @@ export class Day {
 		await tui.waitFor(/^ ⚠ history .*interrupted\n[\s\S]*It takes a list since/m);
 		await look("interrupted", tui);
 		await enter(tui, typed.resume);
-		await tui.waitFor(/✓ resumed/);
+		await tui.waitFor(/→ resumed/);
 		await tui.waitFor(acknowledgementOf("history (success)"));
 		await look("resumed", tui);
 		await quit(tui);

@@ -209,8 +209,11 @@ function prepared(tool: string, args: unknown): object {
 }
 
 /** Starts a background run. Like `list`, it does not wait for a run. */
-async function spawn({ session }: Background, { id: callId, native, params, place, host, signal }: Call): Promise<ToolOutput> {
-	if (signal?.aborted) return failure("aborted before anything was started");
+async function spawn(
+	{ session }: Background,
+	{ id: callId, native, params, place, host, signal }: Call,
+): Promise<ToolOutput> {
+	if (signal?.aborted) return failure("stopped before anything was started");
 	const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params as SpawnParams;
 	const options = defined<SpawnOptions>({ ...place, ...named, agent, childModel, childThinking, callId });
 	const accepting = native.spawnSession(options, host);
@@ -222,12 +225,12 @@ async function spawn({ session }: Background, { id: callId, native, params, plac
 		},
 		() => undefined,
 	);
-	return failure("aborted before the run was accepted; if it is accepted anyway, it is stopped");
+	return failure("stopped before the run was accepted; if it is accepted anyway, it is stopped, too");
 }
 
 async function list({ native, place, signal }: Call): Promise<ToolOutput> {
 	const agents = signal?.aborted ? undefined : await unlessAborted(signal, native.listSpawnable(place));
-	return agents ? answer(agents) : failure("aborted");
+	return agents ? answer(agents) : failure("stopped");
 }
 
 /** Returns a result whose details go to the session and whose text goes to the model. */

@@ -198,7 +198,7 @@ fn agents(listing: &Listing) -> Vec<Check> {
     let mut checks = vec![Check::new("agents", Status::Ok, names.join(", "))];
     // Tools missing from several agents are listed once, and so is a reason that keeps several agents from running.
     let mut dropped: Vec<(String, Vec<&str>)> = Vec::new();
-    let mut models: Vec<(String, Vec<&str>)> = Vec::new();
+    let mut models: Vec<(&CannotRun, Vec<&str>)> = Vec::new();
     let mut other_models: Vec<(String, Vec<&str>)> = Vec::new();
     for Listed { agent, plan, values, notices, model_note, .. } in &listing.agents {
         if let Some(note) = model_note {
@@ -228,7 +228,7 @@ fn agents(listing: &Listing) -> Vec<Check> {
             Err(unusable @ CannotRun::Launcher(_)) => {
                 checks.push(Check::new("agents", Status::Error, format!("{}: {unusable}", agent.name)));
             }
-            Err(unusable @ CannotRun::Model(_)) => group(&mut models, unusable.to_string(), &agent.name),
+            Err(unusable @ CannotRun::Model(_)) => group(&mut models, unusable, &agent.name),
             Err(error) => {
                 // A builtin waits for its package; another agent was written to run here.
                 let is_builtin = agent.source == Source::Builtin;
@@ -242,7 +242,13 @@ fn agents(listing: &Listing) -> Vec<Check> {
             Check::new("agents", status, format!("{}: {finding}", agents.join(", ")))
         }
     };
-    checks.extend(models.into_iter().map(check_with(Status::Warning)));
+    checks.extend(models.into_iter().map(|(unusable, agents)| {
+        let check = check_with(Status::Warning)((unusable.to_string(), agents));
+        match unusable.alternative() {
+            Some(alternative) => check.hint(alternative),
+            None => check,
+        }
+    }));
     checks.extend(other_models.into_iter().map(check_with(Status::Info)));
     checks.extend(dropped.into_iter().map(check_with(Status::Info)));
     checks.extend(listing.diagnostics.iter().map(|diagnostic| diagnostic_check("agents", diagnostic)));
@@ -250,7 +256,7 @@ fn agents(listing: &Listing) -> Vec<Check> {
 }
 
 /// Notes that a finding is about this agent, too.
-fn group<'a>(findings: &mut Vec<(String, Vec<&'a str>)>, finding: String, agent: &'a str) {
+fn group<'a, F: PartialEq>(findings: &mut Vec<(F, Vec<&'a str>)>, finding: F, agent: &'a str) {
     match findings.iter_mut().find(|(known, _)| *known == finding) {
         Some((_, agents)) => agents.push(agent),
         None => findings.push((finding, vec![agent])),

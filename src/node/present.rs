@@ -36,7 +36,7 @@ pub struct RunStatus {
     /// The signal that ended the child.
     pub signal: Option<String>,
     /// The most important fact that the answer of a completed run may contradict: the first of `SingleResult.caveats`.
-    #[napi(ts_type = "\"write_off\" | \"readonly\" | \"unchanged\" | \"refused\"")]
+    #[napi(ts_type = "\"write_off\" | \"readonly\" | \"no_write\" | \"unchanged\" | \"refused\"")]
     pub caveat: Option<String>,
     /// The time for which a countdown is written, in milliseconds since 1970.
     /// @default now

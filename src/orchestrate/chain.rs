@@ -163,7 +163,7 @@ impl Chain {
             let result = match stopped(&results) {
                 Some(Stop::Aborted(number)) => match self.call.control.cancel.reason() {
                     Some(reason) if moved.is_none() => step.aborted(&reason),
-                    _ => step.skipped(&format!("step {number} was aborted")),
+                    _ => step.skipped(&format!("step {number} was stopped")),
                 },
                 Some(Stop::Failed(number)) => step.skipped(&format!("step {number} failed")),
                 None => {

@@ -33,7 +33,7 @@ pub(super) struct CallKind {
 ///
 /// # Errors
 ///
-/// With the result of the call, if a run is refused or the call was aborted.
+/// With the result of the call, if a run is refused or the call was stopped.
 pub(super) async fn prepare_all(
     kind: CallKind,
     spec: &TasksSpec,

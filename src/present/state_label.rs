@@ -1,9 +1,10 @@
 //! The state of a run: one mark, one word, and a note. Every screen uses these.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::report::Mark;
-use crate::run::{Caveat, RetryNotice, RunOutcome, RunState, TaskState, without_advice};
+use crate::run::{Caveat, RetryNotice, RunOutcome, RunState, TaskState, for_person};
 use sanitizer::figures::{self, epoch_ms};
 use sanitizer::one_line;
 
@@ -144,9 +145,9 @@ fn retry_text(RetryNotice { attempt, max_attempts, at_ms, error }: &RetryNotice,
 const STOPPED: [&str; 2] = ["cancelled by user", "stopped on request"];
 
 /// Returns an error without the words that are for a model, and nothing if `state` says the same.
-pub(super) fn reason<'a>(state: &str, error: &'a str) -> &'a str {
+pub(super) fn reason<'a>(state: &str, error: &'a str) -> Cow<'a, str> {
     let is_said = state == RunOutcome::Aborted.as_str() && STOPPED.contains(&error.trim());
-    if is_said { "" } else { without_advice(error) }
+    if is_said { "".into() } else { for_person(error) }
 }
 
 /// The word for an outcome.

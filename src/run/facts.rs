@@ -6,6 +6,9 @@ use serde_with_macros::skip_serializing_none;
 use sanitizer::text_enum;
 use worktree::ChangesState;
 
+/// The words for a run that could write and whose tree is unchanged. git does not see ignored files.
+pub const UNCHANGED: &str = "changed nothing that git sees";
+
 text_enum! {
     /// A fact about a run that the host knows and that the run's answer may contradict. The most important one is first.
     #[derive(PartialOrd, Ord)]
@@ -14,7 +17,9 @@ text_enum! {
         WriteOff = "write_off",
         /// It called a tool that writes, and changed nothing, because its agent is readonly.
         Readonly = "readonly",
-        /// It called a tool that writes, and git sees no change.
+        /// Its task asks for a change or its answer claims one, and it called no tool that changes files.
+        NoWrite = "no_write",
+        /// It called a tool that writes, its task asks for a change or its answer claims one, and git sees no change.
         Unchanged = "unchanged",
         /// The sandbox refused a shell command.
         Refused = "refused",
@@ -26,20 +31,31 @@ impl Caveat {
     #[must_use]
     pub const fn note(self) -> &'static str {
         match self {
-            Self::WriteOff | Self::Readonly => "changed nothing",
+            Self::WriteOff | Self::Readonly | Self::NoWrite => "changed nothing",
             Self::Unchanged => "git sees no change",
             Self::Refused => "the sandbox refused a command",
         }
     }
 
-    /// The words for a line.
+    /// The fact in words.
     #[must_use]
-    pub const fn message(self) -> &'static str {
+    pub const fn fact(self) -> &'static str {
         match self {
-            Self::WriteOff => "changed nothing: allowWrite is off (docs/writing.md)",
+            Self::WriteOff => "changed nothing: allowWrite is off",
             Self::Readonly => "changed nothing: the agent is readonly",
-            Self::Unchanged => "git sees no change, although it called a tool that writes",
-            Self::Refused => "the sandbox refused a shell command (docs/sandbox.md)",
+            Self::NoWrite => "changed nothing: it called no tool that changes files",
+            Self::Unchanged => UNCHANGED,
+            Self::Refused => "the sandbox refused a shell command",
+        }
+    }
+
+    /// The words for a line: the fact, and the page about it.
+    #[must_use]
+    pub fn message(self) -> String {
+        match self {
+            Self::WriteOff | Self::NoWrite | Self::Unchanged => format!("{} (docs/writing.md)", self.fact()),
+            Self::Refused => format!("{} (docs/sandbox.md)", self.fact()),
+            Self::Readonly => self.fact().to_owned(),
         }
     }
 }

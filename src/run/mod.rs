@@ -51,8 +51,8 @@ mod state;
 pub use admit::{
     AdmittedRun, AgentInfo, AgentValues, AllowedScript, CallSettings, CannotRun, Described, Extensions,
     InvalidConfig, Listed, Listing, Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach,
-    allow_script, allowed_script, describe, find_agents, is_script, list_agents, load_config, look_up,
-    prepare, prepare_with, start_log, without_advice,
+    allow_script, allowed_script, describe, find_agents, for_person, is_script, list_agents, load_config,
+    look_up, prepare, prepare_with, start_log,
 };
 pub(crate) use admit::{
     SHOWN_TASK_BYTES, ask_again, cannot_continue, default_agent, fetched_programs, find_permission_hooks,
@@ -69,7 +69,7 @@ pub use callbacks::{
 pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool, NameKind, SessionKey, TakenName};
 pub(crate) use drive::Throttle;
 pub use drive::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
-pub use facts::{Caveat, CheckReport, IsolationReport, RunArtifacts, Settled, StoredChanges};
+pub use facts::{Caveat, CheckReport, IsolationReport, RunArtifacts, Settled, StoredChanges, UNCHANGED};
 pub use launch::{Booted, Memory, SpareRequest};
 pub(crate) use launch::{GUARD, is_idle, is_unlocked, sweep_leftovers};
 pub use launcher::LauncherError;

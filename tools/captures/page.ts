@@ -34,7 +34,7 @@ const states: readonly (readonly [mark: string, meaning: string])[] = [
 	["✓", "completed"],
 	["✗", "failed, timed out, or killed"],
 	["⚠", "stopped, interrupted, over budget, partly completed, or completed with an answer that a fact contradicts"],
-	["→", "started in the background: a message has the result"],
+	["→", "started, or continued: a message has the result"],
 	["–", "skipped, because an earlier step failed"],
 ];
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::definition::{AgentDefinition, Source};
 use super::name::valid_name;
 use super::parse::{Parsed, SWITCHED_OFF};
-use sanitizer::{Code, Diagnostic, Position, Severity, lossy_path, nearest, one_line};
+use sanitizer::{Code, Diagnostic, Position, Severity, lossy_path, nearest, quoted_within};
 
 const NAME_DUPLICATE: Code = (Severity::Warning, "AGENT_NAME_DUPLICATE");
 /// Claude Code's builtin agents, and our agents for the same purpose.
@@ -85,15 +85,14 @@ pub struct UnknownAgent {
 
 impl fmt::Display for UnknownAgent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = quoted_within(&self.name, MAX_SHOWN_NAME_CHARS);
         if let Some(why) = &self.broken {
             let file = why.path.as_deref().unwrap_or(Path::new("")).display();
-            let place = why.line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            let name = one_line(&self.name, MAX_SHOWN_NAME_CHARS);
-            write!(f, "`{name}` exists in {file} but does not load: {place}{}. ", why.message)?;
+            let line = why.line.map(|line| format!(", line {line},")).unwrap_or_default();
+            write!(f, "{name} in {file}{line} does not load: {}. ", why.message)?;
             return write!(f, "Available agents: {}", self.listed());
         }
-        let name = one_line(&self.name, MAX_SHOWN_NAME_CHARS);
-        write!(f, "Unknown agent: {name}. Available agents: {}", self.listed())?;
+        write!(f, "Unknown agent {name}. Available agents: {}", self.listed())?;
         match &self.nearest {
             Some(nearest) => write!(f, ". Did you mean `{nearest}`?"),
             None => Ok(()),

@@ -191,13 +191,11 @@ fn a_broken_user_agent_is_not_replaced_by_a_builtin() {
     assert_eq!(names, ["explorer", "researcher", "reviewer", "implementer"]);
     let report = |name: &str| catalog.find(name).expect_err("the agent does not load").to_string();
     assert!(
-        report("worker").contains("w.md but does not load: line 3: `readonly` is `perhaps`"),
+        report("worker").contains("w.md, line 3, does not load: `readonly` is `perhaps`"),
         "{}",
         report("worker")
     );
-    assert!(
-        report("tester").contains("tester.md but does not load: line 2: `disable` switches the agent off")
-    );
+    assert!(report("tester").contains("tester.md, line 2, does not load: `disable` switches the agent off"));
     scene.agent("agent/agents/x.md", "worker");
     assert_eq!(scene.discover().find("worker").expect("another user agent exists").source, Source::User);
 }
@@ -309,15 +307,13 @@ fn a_call_of_a_broken_agent_explains_the_mistake() {
     let report = |name: &str| report(name).expect("the caller gets a message");
     assert_eq!(
         report("hunter"),
-        "`hunter` exists in /agent/agents/hunter.md but does not load: line 3: `timeoutMs` is `5m`; expected whole \
+        "`hunter` in /agent/agents/hunter.md, line 3, does not load: `timeoutMs` is `5m`; expected whole \
          milliseconds from 0 (the configured value) to 604800000"
     );
-    assert!(
-        report(" tracker ").starts_with("`tracker` exists in /agent/agents/x.md but does not load: line 3: ")
-    );
-    assert!(report("x").contains("x.md but does not load"), "a broken agent is found by its file name");
-    assert!(report("idle").contains("off.md but does not load: line 3: `disabled` switches the agent off"));
-    assert!(report("big").contains("large.md but does not load: line 1: the file has more than 65536 bytes"));
+    assert!(report(" tracker ").starts_with("`tracker` in /agent/agents/x.md, line 3, does not load: "));
+    assert!(report("x").contains("x.md, line 3, does not load"), "a broken agent is found by its file name");
+    assert!(report("idle").contains("off.md, line 3, does not load: `disabled` switches the agent off"));
+    assert!(report("big").contains("large.md, line 1, does not load: the file has more than 65536 bytes"));
     assert!(report("large").contains("large.md"), "{}", report("large"));
 }
 

@@ -113,9 +113,16 @@ impl AnnouncedRun {
     fn draw_body(&self, page: &mut Page, limit: usize, is_expanded: bool, settled: &SettledRuns) {
         let is_success = self.status.as_deref() == Some("success");
         let error = self.error.as_deref().map(|error| reason(self.state(), error));
-        if let Some(error) = error.filter(|error| !error.is_empty() && !is_success) {
+        // The line of the check says the same.
+        let is_check = |error: &str| {
+            self.artifacts
+                .iter()
+                .filter_map(|artifacts| artifacts.check.as_ref())
+                .any(|check| check.is_error(error))
+        };
+        if let Some(error) = error.filter(|error| !error.is_empty() && !is_success && !is_check(error)) {
             let color = if self.label().mark == Mark::Error { "error" } else { "warning" };
-            page.text(color, error, Limit::Lines(ANSWER_LINES));
+            page.text(color, &error, Limit::Lines(ANSWER_LINES));
         }
         draw_caveats(page, &self.caveats());
         let non_empty = |text: &'_ Option<String>| text.clone().filter(|text| !text.is_empty());

@@ -208,6 +208,7 @@ impl<'a> Card<'a> {
                 work::draw_caveats(page, &Vec::from_iter(caveats));
                 files(page, results(), false);
                 results().for_each(|result| work::draw_next_step(page, result));
+                work::draw_model_notes(page, results());
             }
         }
         self.draw_summary(page);

@@ -156,6 +156,55 @@ mod tests {
     }
 
     #[test]
+    fn the_card_of_a_writer_that_changed_nothing_says_so_and_warns_only_if_changes_were_expected() {
+        let fact = "  changed nothing: it called no tool that changes files (docs/writing.md)";
+        let unchanged = "  changed nothing that git sees";
+        for (fields, mark, line) in [
+            (r#""changes":[],"caveats":["no_write"]"#, "⚠", Some((0, fact))),
+            (r#""changes":[]"#, "✓", Some((1, unchanged))),
+            (r#""changes":["a.rs"]"#, "✓", None),
+            (r#""caveats":[]"#, "✓", None),
+        ] {
+            let mut call = Call::new("subagent");
+            let result = format!(
+                r#"{{"mode":"single","results":[{{"agent":"worker","task":"t","outcome":"completed","attempts":1,
+                "durationMs":1000,"usage":{USAGE},"output":"I added src/retry.js.",{fields}}}]}}"#
+            );
+            call.finish(&result, "text", false, 1);
+            assert!(head(&call, &Extent::default())[0].starts_with(mark), "{fields}");
+            let rows = body(&call, &Extent::default());
+            let said: Vec<(usize, &str)> = rows
+                .iter()
+                .enumerate()
+                .filter(|(_, row)| row.contains("changed nothing"))
+                .map(|(at, row)| (at, row.as_str()))
+                .collect();
+            assert_eq!(said, Vec::from_iter(line), "{fields}");
+        }
+    }
+
+    #[test]
+    fn a_card_says_once_that_another_model_took_the_place_of_the_agent_s() {
+        let note = "model `sonnet` has no login here, so `x/y` is used";
+        let result = format!(
+            r#"{{"agent":"worker","task":"t","outcome":"completed","attempts":1,"durationMs":1,"usage":{USAGE},
+            "output":"done","modelNote":"{note}","diagnostics":["{note}","bash was dropped"]}}"#
+        );
+        for (tool, results) in
+            [("subagent", result.clone()), ("subagent_parallel", format!("{result},{result}"))]
+        {
+            let mut call = Call::new(tool);
+            let mode = if tool == "subagent" { "single" } else { "parallel" };
+            call.finish(&format!(r#"{{"mode":"{mode}","results":[{results}]}}"#), "text", false, 1);
+            let rows = body(&call, &Extent::default());
+            assert_eq!(rows.iter().filter(|row| row.contains(note)).count(), 1, "{rows:?}");
+            let expanded = body(&call, &Extent { is_expanded: true, ..Extent::default() });
+            let count = if tool == "subagent" { 1 } else { 2 };
+            assert_eq!(expanded.iter().filter(|row| row.contains(note)).count(), count, "{expanded:?}");
+        }
+    }
+
+    #[test]
     fn a_card_shows_the_result_of_the_check_collapsed_and_expanded() {
         for (outcome, passed, ended, expected) in [
             ("failed", false, "exit code 3", "check `npm test`  · failed: exit code 3"),

@@ -9,7 +9,7 @@ use super::stored::read;
 use super::title;
 use crate::present::paint::{Color, INDENT, Limit, PREVIEW_CHARS, Page, Part, Span, beginning, folded};
 use crate::present::{Mark, Report};
-use crate::run::without_advice;
+use crate::run::for_person;
 use agents::{Tool, prepare_arguments};
 use sanitizer::text_enum;
 
@@ -75,10 +75,18 @@ struct Agent {
 
 /// The details of a session tool: its answer for people, and the deliveries that the model has with it.
 #[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
 struct Answer {
     report: Report,
-    #[serde(rename = "deliveryIds")]
-    _delivery_ids: Option<Vec<String>>,
+    delivery_ids: Option<Vec<String>>,
+}
+
+impl Answer {
+    /// Returns true if it starts or continues a run, and does not have the run's result.
+    fn starts(&self) -> bool {
+        let has_result = self.delivery_ids.as_ref().is_some_and(|ids| !ids.is_empty());
+        !has_result && self.report.lines.first().is_some_and(|line| line.mark == Mark::Started)
+    }
 }
 
 impl SessionCall {
@@ -162,7 +170,7 @@ impl SessionCall {
         };
         if self.is_error {
             let error = receipt.error.as_deref().filter(|error| !error.is_empty());
-            page.text("error", without_advice(error.unwrap_or(&self.text)), Limit::None);
+            page.text("error", &for_person(error.unwrap_or(&self.text)), Limit::None);
             return;
         }
         if is_expanded {
@@ -229,6 +237,9 @@ impl SessionCall {
             Phase::Done if self.is_error => Mark::Error,
             // The run works, or has ended in the meantime: the message with its result has the outcome.
             Phase::Done if Tool::parse(&self.tool) == Some(Tool::SessionsSpawn) => Mark::Started,
+            Phase::Done if self.stored("subagent-session").is_some_and(|answer: Answer| answer.starts()) => {
+                Mark::Started
+            }
             Phase::Done => Mark::Ok,
             Phase::Running => Mark::Starting,
             Phase::Pending => Mark::Queued,

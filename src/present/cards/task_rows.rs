@@ -94,7 +94,8 @@ impl<'a> TaskList<'a> {
             page.row(row, &widths);
             if let Some(result) = view.result {
                 let failed = !view.is_completed();
-                let failure = failed.then(|| Failure { code: None, message: view.error.unwrap_or_default() });
+                let failure = failed
+                    .then(|| Failure { code: None, message: view.error.as_deref().unwrap_or_default() });
                 page.indented(BLOCK_INDENT, |page| {
                     work::draw_task(page, view.task, true, Limit::None);
                     work::draw_ended(page, result, view.text, failed, failure, true);
@@ -242,7 +243,7 @@ fn rank(view: &TaskView) -> u32 {
 
 /// Returns the activity or the result of the task, on one line.
 fn activity(view: &TaskView) -> Vec<Span> {
-    if let Some(error) = view.error {
+    if let Some(error) = &view.error {
         return vec![Span::new("muted", brief(error))];
     }
     let latest = gist(if view.is_completed() { view.text } else { new_text(view.items, view.text) });

@@ -1,5 +1,6 @@
 //! The tasks of a call as its card shows them, whether they are planned, under way or over.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -65,7 +66,7 @@ pub(super) struct TaskView<'a> {
     pub usage: Option<Usage>,
     pub context: Option<ContextUse>,
     pub model: Option<&'a str>,
-    pub error: Option<&'a str>,
+    pub error: Option<Cow<'a, str>>,
     /// A note on undoing its changes, until it has ended.
     pub undo_note: Option<&'a str>,
     /// The last text so far, or the answer.
@@ -204,7 +205,7 @@ impl<'a> TaskView<'a> {
 }
 
 /// Returns an error as it is shown, unless its state says the same.
-fn shown<'a>(state: &str, error: Option<&'a str>) -> Option<&'a str> {
+fn shown<'a>(state: &str, error: Option<&'a str>) -> Option<Cow<'a, str>> {
     error.map(|error| reason(state, error)).filter(|error| !error.is_empty())
 }
 

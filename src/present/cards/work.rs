@@ -1,5 +1,7 @@
 //! The work and the result of a run: its calls and texts, an answer or the reason why there is none, changed files, paths.
 
+use std::collections::BTreeSet;
+
 use super::files::files;
 use crate::present::Mark;
 use crate::present::paint::{
@@ -8,7 +10,7 @@ use crate::present::paint::{
 use crate::present::state_label::reason;
 use crate::present::usage_text;
 use crate::present::usage_text::context_text;
-use crate::run::{CallError, Caveat, CheckReport, RunOutcome, SingleResult};
+use crate::run::{CallError, Caveat, CheckReport, RunOutcome, SingleResult, UNCHANGED};
 use pi_events::{ContextUse, DisplayItem, Usage, current_text, short_form};
 use sanitizer::{figures, quoted_if_unusual, quoted_within, redacted_counts};
 
@@ -54,6 +56,7 @@ pub(super) fn draw_ended(
         }
     }
     draw_artifacts(page, result, is_expanded);
+    draw_model_notes(page, [result]);
     page.figures(figures(&result.usage, result.context, result.model.as_deref()), usize::MAX);
     if is_expanded || result.outcome == RunOutcome::Interrupted {
         draw_details(page, result);
@@ -93,7 +96,11 @@ pub(super) fn draw_failure(
     let limit = if is_expanded { Limit::None } else { Limit::Lines(ERROR_LINES) };
     let color = if is_wanted { "warning" } else { "error" };
     let outcome = result.map_or("", |result| result.outcome.as_str());
-    page.text(color, reason(outcome, failure.message), limit);
+    // The line of the check says the same.
+    let check = result.and_then(|result| result.check.as_ref());
+    if !check.is_some_and(|check| check.is_error(failure.message)) {
+        page.text(color, &reason(outcome, failure.message), limit);
+    }
     // An expanded card has the texts that led to calls above, with the calls.
     let partial = if is_expanded { new_text(items, output) } else { output };
     if !partial.is_empty() {
@@ -112,10 +119,24 @@ pub(in crate::present) fn draw_caveats(page: &mut Page, caveats: &[Caveat]) {
     }
 }
 
+/// Draws the notes about models that took the place of an agent's, each once.
+pub(super) fn draw_model_notes<'a>(page: &mut Page, results: impl IntoIterator<Item = &'a SingleResult>) {
+    let notes: BTreeSet<&str> =
+        results.into_iter().filter_map(|result| result.model_note.as_deref()).collect();
+    for note in notes {
+        page.wrapped(&[], &[Span::new("muted", folded(note))], Limit::None);
+    }
+}
+
 /// Draws the check of the work, the changed files, and the command that applies or undoes them.
 pub(in crate::present) fn draw_artifacts(page: &mut Page, result: &SingleResult, is_expanded: bool) {
     if let Some(check) = &result.check {
         draw_check(page, check);
+    }
+    let is_said = |caveat: &Caveat| matches!(caveat, Caveat::NoWrite | Caveat::Unchanged);
+    if result.outcome == RunOutcome::Completed && result.is_unchanged() && !result.caveats.iter().any(is_said)
+    {
+        page.wrapped(&[], &[Span::new("dim", UNCHANGED)], Limit::None);
     }
     files(page, [result], is_expanded);
     draw_next_step(page, result);
@@ -207,7 +228,8 @@ fn draw_details(page: &mut Page, result: &SingleResult) {
     }
     // Without a card, a note says the same.
     let note = redacted.map(|(values, rules)| format!("{values} redacted: {rules}"));
-    for diagnostic in result.diagnostics.iter().filter(|text| Some(*text) != note.as_ref()) {
+    let is_drawn = |text: &&String| [note.as_ref(), result.model_note.as_ref()].contains(&Some(*text));
+    for diagnostic in result.diagnostics.iter().filter(|text| !is_drawn(text)) {
         page.wrapped(&[], &detail("note", folded(diagnostic)), Limit::None);
     }
 }

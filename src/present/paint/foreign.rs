@@ -68,17 +68,21 @@ fn gist_of(source: &str) -> String {
     let source = plain(source);
     let lines: Vec<&str> =
         source.lines().map(str::trim).filter(|line| !line.is_empty() && fence(line).is_none()).collect();
-    let heading = |line: &str| {
-        let marks = line.len() - line.trim_start_matches('#').len();
-        (1..=6).contains(&marks) && line[marks..].starts_with(char::is_whitespace)
-    };
-    let body: Vec<&str> = lines.iter().copied().filter(|line| !heading(line)).collect();
-    let text = if body.is_empty() {
-        lines.join(" ").trim_start_matches('#').trim_start().to_owned()
-    } else {
-        body.join(" ")
-    };
+    let is_heading = |line: &&&str| words_of_heading(line).is_some();
+    let has_body = lines.iter().any(|line| !is_heading(&line));
+    let words = lines.iter().filter(|line| !has_body || !is_heading(line)).map(|line| {
+        let bare = words_of_heading(line).unwrap_or(line);
+        ["- ", "* ", "+ ", "> "].iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare)
+    });
+    let text = words.collect::<Vec<_>>().join(" ");
     folded(&without_pairs(&without_pairs(&text, "**"), "`"))
+}
+
+/// Returns the words of a heading. `None` for another line.
+fn words_of_heading(line: &str) -> Option<&str> {
+    let words = line.trim_start_matches('#');
+    let is_heading = (1..=6).contains(&(line.len() - words.len())) && words.starts_with(char::is_whitespace);
+    is_heading.then(|| words.trim())
 }
 
 /// Returns the newest words of a text that grows, on one line. An ellipsis stands for everything before them.
@@ -101,7 +105,7 @@ fn newest_line(source: &str) -> &str {
     source.lines().rev().find(has_text).unwrap_or(source)
 }
 
-/// A text without the marks that stand before and after words.
+/// Returns a text without the marks before and after words. The closing mark of the last pair may not have arrived yet.
 fn without_pairs(text: &str, mark: &str) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut rest = text;
@@ -115,7 +119,9 @@ fn without_pairs(text: &str, mark: &str) -> String {
                 rest = &marked[length + mark.len()..];
             }
             _ => {
-                cleaned.push_str(mark);
+                let opens = before.chars().next_back().is_none_or(char::is_whitespace)
+                    && marked.starts_with(char::is_alphanumeric);
+                cleaned.push_str(if opens { "" } else { mark });
                 rest = marked;
             }
         }
@@ -255,6 +261,10 @@ mod tests {
             ("# Found\n", "Found"),
             ("```rust\nfn x() {}\n```", "fn x() {}"),
             ("a ** b `` c", "a ** b `` c"),
+            ("# Plan\n\n## Steps", "Plan Steps"),
+            ("- look at **a.rs**\n* run `npm", "look at a.rs run npm"),
+            ("It is **not clos", "It is not clos"),
+            ("> quoted", "quoted"),
             ("#7 is open", "#7 is open"),
             ("…of it.\n\nNow the `tests` run.\n\n```\n", "Now the tests run."),
             ("…of it", "…of it"),

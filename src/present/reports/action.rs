@@ -24,24 +24,30 @@ const MAX_NAMED: usize = 3;
 #[must_use]
 pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
     let name = name(run);
+    // A check mark is for ended work: the other actions start or continue some.
     let (mark, text) = match done {
         ActionOutcome::Stopped => (Mark::Ok, format!("stopped {name} and everything it had started")),
         ActionOutcome::Stopping => (Mark::Warning, format!("asked {name} to stop; it has not ended yet")),
-        ActionOutcome::Steered => (Mark::Ok, format!("sent to {name}, which reads it before its next turn")),
-        ActionOutcome::Answered => (Mark::Ok, format!("answered the question of {name}, which continues")),
-        ActionOutcome::PassedOn => {
-            (Mark::Ok, format!("forwarded to the process of {name}; its child reads it before its next turn"))
+        ActionOutcome::Steered => {
+            (Mark::Started, format!("sent to {name}, which reads it before its next turn"))
         }
+        ActionOutcome::Answered => {
+            (Mark::Started, format!("answered the question of {name}, which continues"))
+        }
+        ActionOutcome::PassedOn => (
+            Mark::Started,
+            format!("forwarded to the process of {name}; its child reads it before its next turn"),
+        ),
         ActionOutcome::HandedOver => {
-            (Mark::Ok, format!("{name} continues in the background: its result arrives as a message"))
+            (Mark::Started, format!("{name} continues in the background: its result arrives as a message"))
         }
         ActionOutcome::TriesQuota => (
-            Mark::Ok,
+            Mark::Started,
             format!("{name} tries its provider's quota now; the other waiting runs follow if it succeeds"),
         ),
-        ActionOutcome::Resumed => (Mark::Ok, format!("resumed {name}: it continues in its own session")),
+        ActionOutcome::Resumed => (Mark::Started, format!("resumed {name}: it continues in its own session")),
         ActionOutcome::Adopted => (
-            Mark::Ok,
+            Mark::Started,
             format!(
                 "resumed {name}: it continues in its own session. The conversation that asked for it no \
                  longer exists, so its result arrives here"

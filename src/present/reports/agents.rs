@@ -68,7 +68,7 @@ fn details(listed: &Listed, listing: &Listing) -> Report {
         }
     };
     add("purpose", &agent.description);
-    add("otherwise", &values.defaults().join(", "));
+    add("defaults", &values.defaults().join(", "));
     add("settings", &values.by_source());
     add("hooks", &permission_hooks.join(", "));
     if let Some(path) = &agent.path {
@@ -84,8 +84,10 @@ fn details(listed: &Listed, listing: &Listing) -> Report {
     report.lines.extend(listing.diagnostics.iter().filter(of_file).map(diagnostic));
     report.lines.extend(shortfalls(listed).into_iter().map(|(mark, text)| line(mark, "", &text)));
     report.lines.extend(listing.off.iter().map(|reason| line(Mark::Error, "off", reason)));
-    if plan.is_ok() && listing.off.is_none() {
-        report.lines.push(ReportLine::new(Mark::Ok, "state", "available"));
+    match plan {
+        Ok(_) if listing.off.is_some() => {}
+        Ok(_) => report.lines.push(ReportLine::new(Mark::Ok, "state", "available")),
+        Err(_) => report.lines.push(ReportLine::new(mark(listed), "state", "unavailable")),
     }
     report
 }
@@ -155,11 +157,13 @@ fn dropped(listed: &Listed) -> impl Iterator<Item = &DroppedTool> {
 
 /// Returns the full reasons why an agent cannot run, or runs with less than its file requests.
 fn shortfalls(listed: &Listed) -> Vec<(Mark, String)> {
-    let without = dropped(listed).map(|dropped| format!("without {}: {}", dropped.tool, dropped.why()));
-    let notices = listed.notices.iter().map(|notice| format!("without: {notice}"));
-    let model = listed.model_note.iter().map(|note| format!("model: {note}"));
+    // The line of the file says it, too.
+    let without = dropped(listed).filter(|dropped| !listed.has_line_of(dropped));
+    let without = without.map(|dropped| format!("without {} ({})", dropped.tool, dropped.why()));
+    let notices = listed.notices.iter().cloned();
+    let model = listed.model_note.iter().cloned();
     let reason = listed.plan.as_ref().err();
-    let reason = reason.map(|error| (mark(listed), format!("unavailable: {error}")));
+    let reason = reason.map(|error| (mark(listed), error.to_string()));
     without.chain(notices).chain(model).map(|text| (Mark::Info, text)).chain(reason).collect()
 }
 

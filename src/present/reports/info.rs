@@ -1,15 +1,21 @@
 //! `/subagents info`.
 
+use std::time::Duration;
+
 use crate::present::clock::Clock;
+use crate::present::paint::gist;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_label::{WAITED_FOR, changes, mark, name, state_and_time};
-use crate::run::{BackgroundStatus, Cleanup, RunOutcome, RunRecord, without_advice};
+use crate::present::state_label::reason;
+use crate::run::{CheckReport, Cleanup, RunOutcome, RunRecord};
 use sanitizer::{figures, one_line};
 
 /// The flag of `/subagents info` that shows paths and keys.
 pub(crate) const PATHS: &str = "--paths";
 /// Longest line of a task, an error or a result; the transcript has all of it.
 const MAX_TEXT: usize = 400;
+/// A run that waited for less has started at once.
+const SHORT_WAIT_MS: i64 = 1_000;
 /// Most notes shown.
 const MAX_NOTES: usize = 20;
 
@@ -23,7 +29,6 @@ pub fn info_report(run: &RunRecord, clock: &Clock) -> Report {
     facts.add("model", &model(run));
     facts.add("tools", &if run.tools.is_empty() { "none".to_owned() } else { run.tools.join(", ") });
     facts.add_if_some("sandbox", run.sandbox.as_deref());
-    facts.add_if_some("supervision", run.supervision.as_deref());
     processes(&mut facts, run);
     let is_waited_for = run.is_foreground && run.is_live();
     if is_waited_for {
@@ -55,6 +60,7 @@ pub fn info_paths_report(run: &RunRecord) -> Report {
     facts.add("session id", run.child_session_id.as_deref().unwrap_or(unknown));
     facts.add("started by", &format!("session {}", run.session));
     facts.add("directory", &run.cwd.to_string_lossy());
+    facts.add_if_some("supervision", run.supervision.as_deref());
     facts.add_if_some("files", run.directory.as_deref().map(|path| path.to_string_lossy()).as_deref());
     let transcript = run.transcript.as_ref().map(|path| path.to_string_lossy().into_owned());
     let without = run.lost_transcript().map_or("none", |why| why.trim_start_matches("its transcript was "));
@@ -81,24 +87,25 @@ impl Facts {
 }
 
 fn outcome(facts: &mut Facts, run: &RunRecord) {
-    if let Some(outcome) = run.outcome {
-        facts.add("outcome", &format!("{}: {outcome}", BackgroundStatus::of(outcome)));
-    }
-    facts.add_if_some("result", run.result.as_deref());
-    if let Some(error) = &run.error {
-        let error = one_line(without_advice(error), MAX_TEXT);
-        facts.0.lines.push(ReportLine::new(Mark::Error, "error", error));
+    facts.add_if_some("result", run.result.as_deref().map(gist).as_deref());
+    let state = run.outcome.map_or("", RunOutcome::as_str);
+    let error = run.error.as_deref().map(|error| reason(state, error));
+    if let Some(error) = error.filter(|error| !error.is_empty()) {
+        facts.0.lines.push(ReportLine::new(Mark::Error, "error", one_line(&error, MAX_TEXT)));
     }
     for caveat in &run.caveats {
         facts.0.lines.push(ReportLine::new(Mark::Warning, "note", caveat.message()));
     }
-    facts.add_if_some("last said", run.partial.as_deref().filter(|_| run.result.is_none()));
+    let partial = run.partial.as_deref().filter(|_| run.result.is_none());
+    facts.add_if_some("last said", partial.map(gist).as_deref());
     facts.add_if_some("changes", changes(run));
     for artifacts in &run.artifacts {
         facts.add_if_some("changed", Some(&artifacts.changes.join(", ")));
         facts.add_if_some("look at first", Some(&artifacts.flagged.join(", ")));
         facts.add_if_some("unchecked", artifacts.flagged_gap.as_deref());
-        facts.add_if_some("check", artifacts.check.as_ref().map(|check| check.ended.as_str()));
+        let is_error = |check: &&CheckReport| run.error.as_deref().is_some_and(|error| check.is_error(error));
+        let check = artifacts.check.as_ref().filter(|check| !is_error(check));
+        facts.add_if_some("check", check.map(|check| check.ended.as_str()));
         let Some(isolation) = &artifacts.isolation else { continue };
         facts.add_if_some("branch", isolation.branch.as_deref());
         facts.add_if_some("patch", isolation.patch.as_deref());
@@ -112,13 +119,17 @@ fn model(run: &RunRecord) -> String {
 }
 
 fn times(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
-    facts.add("accepted", &clock.at(run.created_ms));
+    if run.started_ms.is_none_or(|started| started - run.created_ms >= SHORT_WAIT_MS) {
+        facts.add("accepted", &clock.at(run.created_ms));
+    }
     if let Some(started) = run.started_ms {
         facts.add("started", &clock.at(started));
-        let last = figures::between(started, run.ended_ms.unwrap_or(clock.now_ms()));
-        let all = run.runtime(clock.now_ms()).filter(|_| run.previous_run_ms > 0);
-        let runtime = all.map(|all| format!("{}, {last} of it since it was resumed", figures::duration(all)));
-        facts.add("runtime", &runtime.unwrap_or(last));
+        // The state has the runtime of a run that was not resumed.
+        if let Some(all) = run.runtime(clock.now_ms()).filter(|_| run.previous_run_ms > 0) {
+            let last = figures::between(started, run.ended_ms.unwrap_or(clock.now_ms()));
+            let all = figures::duration(all);
+            facts.add("runtime", &format!("{all}, {last} of it since it was resumed"));
+        }
     }
     if let Some(ended) = run.ended_ms {
         facts.add("ended", &clock.at(ended));
@@ -152,39 +163,38 @@ fn usage(run: &RunRecord) -> String {
 fn processes(facts: &mut Facts, run: &RunRecord) {
     let is_live = run.is_live();
     let mut parts = Vec::new();
-    parts.extend(run.progress.pid.map(|pid| format!("child {pid}")));
+    parts.extend(run.progress.pid.filter(|_| is_live).map(|pid| format!("child {pid}")));
     parts.extend(run.host_pid.filter(|_| is_live).map(|pid| {
         let owner = if run.is_in_process { "this pi" } else { "another process" };
         format!("host {pid} ({owner})")
     }));
     parts.extend(run.progress.processes.map(|count| {
         let count = if count == 1 { "1 process".to_owned() } else { format!("{count} processes") };
-        if is_live { format!("{count} in its tree") } else { format!("{count} at most") }
+        if is_live { format!("{count} in its tree") } else { format!("up to {count}") }
     }));
-    facts.add("processes", &if parts.is_empty() { "none".to_owned() } else { parts.join(", ") });
-    if let Some(cpu_ms) = run.progress.cpu_ms {
-        facts.add("cpu", &figures::duration(std::time::Duration::from_millis(cpu_ms)));
-    }
-    if let Some(rss) = run.progress.rss_bytes {
-        let peak = if is_live { "" } else { " at most" };
-        facts.add("memory", &format!("{}{peak}", figures::bytes(rss)));
-    }
+    parts.extend(
+        run.progress
+            .cpu_ms
+            .map(|cpu_ms| format!("{} of CPU time", figures::duration(Duration::from_millis(cpu_ms)))),
+    );
+    parts.extend(run.progress.rss_bytes.map(|rss| {
+        let peak = if is_live { "" } else { "up to " };
+        format!("{peak}{} of memory", figures::bytes(rss))
+    }));
+    facts.add_if_some("processes", Some(&parts.join(", ")));
 }
 
 fn retention(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
-    let cleanup = match run.cleanup {
-        Cleanup::Keep if !run.is_live() && run.archived_ms.is_none() && run.archive_at_ms.is_none() => "keep",
-        Cleanup::Keep => "keep: archived a while after the end",
-        Cleanup::Delete => "delete: archived once its end was announced",
-    };
-    facts.add("cleanup", cleanup);
     let archive = match (run.archived_ms, run.archive_at_ms) {
         (Some(at), _) => format!("archived {}", clock.at(at)),
         (None, Some(at)) => clock.at(at),
-        (None, None) if run.is_live() => "set when it ends".to_owned(),
+        (None, None) if run.is_live() && run.cleanup == Cleanup::Delete => {
+            "once its end was announced".to_owned()
+        }
+        (None, None) if run.is_live() => "a while after its end".to_owned(),
         (None, None) if run.is_foreground => "not before it continues".to_owned(),
         (None, None) if run.outcome == Some(RunOutcome::Interrupted) => {
-            "set when its end is delivered".to_owned()
+            "once its end was announced".to_owned()
         }
         (None, None) => "never".to_owned(),
     };

@@ -101,8 +101,10 @@ pub(in crate::present) fn draw_latest(page: &mut Page, run: &ShownRun, now_ms: i
         page.end_of_prose(run.progress.text.as_deref().unwrap_or_default(), TEXT_LINES);
         return;
     }
-    if let Some(error) = run.failure() {
-        page.text(run.color(now_ms), beginning(error, PREVIEW_CHARS), Limit::None);
+    let checks = || run.artifacts.iter().filter_map(|artifacts| artifacts.check.as_ref());
+    // The line of the check says the same.
+    if let Some(error) = run.failure().filter(|error| !checks().any(|check| check.is_error(error))) {
+        page.text(run.color(now_ms), beginning(&error, PREVIEW_CHARS), Limit::None);
     }
     draw_caveats(page, &run.caveats);
     let result = run.result.as_deref().filter(|result| !result.is_empty());
@@ -134,7 +136,7 @@ pub(in crate::present) fn draw_outcome(page: &mut Page, run: &ShownRun, now_ms: 
     page.blank();
     page.line([Span { text, ..mark }, Span::new("muted", run.elapsed(now_ms))]);
     if let Some(error) = run.failure() {
-        page.indented(INDENT, |page| page.text(run.color(now_ms), error, Limit::None));
+        page.indented(INDENT, |page| page.text(run.color(now_ms), &error, Limit::None));
     }
     page.indented(INDENT, |page| draw_caveats(page, &run.caveats));
 }

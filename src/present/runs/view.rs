@@ -1,5 +1,6 @@
 //! The texts of a background run, for every drawing.
 
+use std::borrow::Cow;
 use std::ops::Deref;
 use std::time::Duration;
 
@@ -127,7 +128,7 @@ impl ShownRun {
     }
 
     /// Returns the reason of its failure.
-    pub(super) fn failure(&self) -> Option<&str> {
+    pub(super) fn failure(&self) -> Option<Cow<'_, str>> {
         let error = self.error.as_deref().map(|error| reason(self.state_or_outcome(), error));
         error.filter(|error| !error.is_empty())
     }
@@ -188,7 +189,7 @@ impl ShownRun {
         }
         if !self.is_live() {
             return vec![match self.failure() {
-                Some(error) => Span::new("muted", brief(error)),
+                Some(error) => Span::new("muted", brief(&error)),
                 None => Span::new("toolOutput", gist(self.result.as_deref().unwrap_or_default())),
             }];
         }

@@ -154,6 +154,17 @@ pub enum CannotRun {
     Off(ValueSource),
 }
 
+impl CannotRun {
+    /// Returns further next steps, for a screen with room for them.
+    #[must_use]
+    pub fn alternative(&self) -> Option<&str> {
+        match self {
+            Self::Model(unusable) => unusable.alternative(),
+            Self::Tools(_) | Self::Launcher(_) | Self::Off(_) => None,
+        }
+    }
+}
+
 /// The time limit for asking the host about models. Each takes a millisecond.
 const CHECKING_MODELS: Duration = Duration::from_secs(5);
 /// A file has settings for an agent that does not exist here, perhaps by mistake.
@@ -309,15 +320,27 @@ fn misnamed(loaded: &LoadedConfig, catalog: &Catalog, context: &HostContext) -> 
 fn unknown_tools(listed: &Listed) -> impl Iterator<Item = Diagnostic> {
     let Listed { agent, plan, .. } = listed;
     let dropped = plan.iter().flat_map(|plan| &plan.dropped);
-    let unknown =
-        dropped.filter(|dropped| matches!(dropped.reason, DropReason::Unknown | DropReason::NotAvailable));
     let path = agent.path.as_deref().zip(agent.tools_line);
-    unknown.filter_map(move |dropped| {
+    dropped.filter_map(move |dropped| {
         let (path, line) = path?;
-        let why = tool_entry_problem(&dropped.tool, false, Some(&BTreeSet::new()))?;
+        let why = unknown_tool(dropped)?;
         let at = Position { line, column: 1 };
-        Some(Diagnostic::new(AGENT_TOOL_UNKNOWN, format!("`tools`: {why}"), Some(path), Some(at)))
+        Some(Diagnostic::new(AGENT_TOOL_UNKNOWN, why, Some(path), Some(at)))
     })
+}
+
+/// Returns the problem of a declared tool that this pi does not have.
+fn unknown_tool(dropped: &DroppedTool) -> Option<String> {
+    let is_missing = matches!(dropped.reason, DropReason::Unknown | DropReason::NotAvailable);
+    is_missing.then(|| tool_entry_problem(&dropped.tool, false, Some(&BTreeSet::new())))?
+}
+
+impl Listed {
+    /// Returns true if the listing's diagnostics report this tool, with its line in the agent's file.
+    #[must_use]
+    pub fn has_line_of(&self, dropped: &DroppedTool) -> bool {
+        self.agent.path.is_some() && self.agent.tools_line.is_some() && unknown_tool(dropped).is_some()
+    }
 }
 
 /// Describes the tools to register in a directory.

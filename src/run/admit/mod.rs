@@ -43,7 +43,7 @@ pub(crate) use listing::{default_agent, is_allowed};
 pub(crate) use permission_hooks::find_permission_hooks;
 pub(crate) use prepare::SHOWN_TASK_BYTES;
 pub use prepare::{AdmittedRun, prepare, prepare_with};
-pub use refusal::{InvalidConfig, Refusal, without_advice};
+pub use refusal::{InvalidConfig, Refusal, for_person};
 pub(crate) use refused_agents::ask_again;
 pub use remote_limits::RemoteLimit;
 pub(crate) use remote_limits::cannot_continue;

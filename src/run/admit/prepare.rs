@@ -267,6 +267,7 @@ impl<'a> Call<'a> {
             agent: sanitizer.clip(&spec.agent, MAX_NAME).into_string(),
             task: spec.task.clone(),
             model: None,
+            model_note: None,
             run_id,
             sanitizer,
             limits: TruncateLimits::default(),
@@ -276,6 +277,8 @@ impl<'a> Call<'a> {
             earlier: EarlierAttempts::default(),
             output_schema: None,
             withheld: Withheld::default(),
+            may_change_files: false,
+            is_resumed: false,
             quota_exhausted: None,
         };
         Self { spec: Arc::new(spec), builder, cancel, started }
@@ -299,6 +302,7 @@ impl<'a> Call<'a> {
         let check = ModelCheck { agent, config, context, permission_hooks, has_own_login, callbacks };
         let chosen = self.unless_aborted(check.usable(values)).await?;
         let chosen = chosen.map_err(|unusable| self.refused(unusable.into()))?;
+        self.builder.model_note.clone_from(&chosen.note);
         resolved.choose(chosen, context);
         let resolved = Arc::new(resolved);
         self.builder.agent.clone_from(&resolved.agent.name);
@@ -320,6 +324,8 @@ impl<'a> Call<'a> {
         let Self { spec, mut builder, .. } = self;
         builder.sandbox = Some(resolved.sandbox.clone());
         builder.withheld = resolved.withheld(&plan);
+        builder.may_change_files = resolved.may_change_files();
+        builder.is_resumed = spec.overrides.resumes.is_some();
         builder.diagnostics.extend(resolved.notices.iter().cloned());
         // Tools that a builtin agent lacks are reported by `doctor`.
         let is_builtin = resolved.agent.source == Source::Builtin;

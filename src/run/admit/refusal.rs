@@ -1,5 +1,6 @@
 //! Refused calls. They end before a child exists: nothing is started and nothing is spent.
 
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 use super::values::{UnusableModel, ValueSource};
@@ -119,7 +120,8 @@ pub enum Refusal {
     },
     /// The file was replaced before the user could see it.
     #[error(
-        "agent `{agent}` is defined by the project (`{path}`), and that file changed before the user could be asked; check it, then start the run again"
+        "agent `{agent}` is defined by the project (`{path}`), and that file changed {}; check it, then start the run again",
+        TO_USER[2].0
     )]
     ProjectChanged {
         /// The agent's name.
@@ -142,20 +144,31 @@ pub enum Refusal {
 /// The ends of the messages that are for a model, which chooses the next agent.
 const ADVICE: [&str; 2] = ["; use another one, and do not ask for it again", "; use another one"];
 
-/// Returns a message without its advice for a model, for a person's screen.
+/// The words about the user in these messages, and the words for the user.
+const TO_USER: [(&str, &str); 3] = [
+    ("the user did not allow it, and is asked again", "you did not allow it. pi asks again"),
+    ("the user has not answered whether it may run", "you have not answered whether it may run"),
+    ("before the user could be asked", "before you could be asked"),
+];
+
+/// Returns a message in the words for a person's screen, without its advice for a model.
 #[must_use]
-pub fn without_advice(message: &str) -> &str {
-    ADVICE.iter().find_map(|advice| message.strip_suffix(advice)).unwrap_or(message)
+pub fn for_person(message: &str) -> Cow<'_, str> {
+    let text = ADVICE.iter().find_map(|advice| message.strip_suffix(advice)).unwrap_or(message);
+    match TO_USER.iter().find(|(about, _)| text.contains(about)) {
+        Some((about, to)) => text.replace(about, to).into(),
+        None => text.into(),
+    }
 }
 
 fn unanswered_or_no(agent: &str, has_answered: bool) -> String {
     if has_answered {
         format!(
-            "the user did not allow it, and is asked again when the file changes, in a new session, or after \
-             `/subagents run {agent} TASK`; use another one, and do not ask for it again"
+            "{} when the file changes, in a new session, or after `/subagents run {agent} TASK`{}",
+            TO_USER[0].0, ADVICE[0]
         )
     } else {
-        "the user has not answered whether it may run; use another one".to_owned()
+        format!("{}{}", TO_USER[1].0, ADVICE[1])
     }
 }
 

@@ -413,6 +413,14 @@ impl ResolvedRun {
         })
     }
 
+    /// Returns true if the child may change files.
+    pub(crate) fn may_change_files(&self) -> bool {
+        !matches!(
+            self.stored_changes,
+            Some(StoredChanges::Readonly | StoredChanges::WriteOff | StoredChanges::OnlyReads)
+        )
+    }
+
     /// Returns the tools that write and that the child does not have, with the reason.
     pub(crate) fn withheld(&self, plan: &ToolPlan) -> Withheld {
         let Some(caveat) = self.stored_changes.and_then(StoredChanges::caveat) else {

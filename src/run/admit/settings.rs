@@ -70,7 +70,7 @@ impl CallSettings {
         tokio::select! {
             biased;
             settings = Self::of(cwd, context) => settings,
-            () = abandoned => Self::unread("the call was aborted".to_owned(), context),
+            () = abandoned => Self::unread("the call was stopped".to_owned(), context),
         }
     }
 
@@ -250,7 +250,7 @@ mod tests {
                 settings = CallSettings::unless_cancelled(Path::new("/"), &context, &cancel) => settings,
                 () = pass(AFTER_ABORT) => panic!("the call still waits"),
             };
-            assert!(broken(&settings).expect("the configuration is broken").contains("aborted"));
+            assert!(broken(&settings).expect("the configuration is broken").contains("stopped"));
             assert!(redacts(&settings));
         });
         drop(go);

@@ -213,8 +213,7 @@ back() {
 "#;
 
 /// Ends a script whose tree cannot be created.
-const REFUSED: &str =
-    r#"{ echo "isolation: private, but unavailable on the child's machine: $w" >&2; exit 1; }"#;
+const REFUSED: &str = r#"{ echo "a private tree is unavailable on the child's machine: $w" >&2; exit 1; }"#;
 
 /// Creates the tree and changes to the directory in it that corresponds to `inner`. Reads the pack from the standard
 /// input.

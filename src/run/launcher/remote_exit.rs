@@ -44,7 +44,7 @@ impl RemoteEnd {
         match self.exit {
             RemoteExit::NotStarted => format!("`{launcher}` ended before it started a child: {error}"),
             RemoteExit::Silent => {
-                format!("`{launcher}`: pi on the other machine ended before it answered: {error}")
+                format!("pi on the other machine (`{launcher}`) ended before it answered: {error}")
             }
             RemoteExit::Disconnected => {
                 format!("`{launcher}` ended without reporting the end of its child: {error}")

@@ -24,7 +24,7 @@ pub enum LauncherError {
     },
     /// It does not exist.
     #[error(
-        "launcher: {by} requests `{name}`, but `launchers` in your configuration does not define it; available: {}{}",
+        "{by} requests the launcher `{name}`, but `launchers` in your configuration defines only {}{}",
         available.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
         place.as_ref().map_or_else(String::new, |(path, line)| {
             format!(" (`launcher` in {}:{line})", path.display())

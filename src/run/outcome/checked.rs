@@ -80,7 +80,7 @@ impl SetUp {
     pub(crate) fn never_started(command: &str, why: &str, sanitizer: &Sanitizer) -> String {
         let command = quoted_within(&line(command, sanitizer), MAX_COMMAND_CHARS);
         let why = line(why, sanitizer);
-        format!("the private tree could not be prepared: {command} was not started: {why}")
+        format!("the private tree could not be prepared, because {command} was not started: {why}")
     }
 }
 

@@ -1,13 +1,16 @@
 //! Finishes the result of a run after its child has ended: the answer or the submitted result, the notes below it, and the
 //! artifacts.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
 
 use super::announcement::announced;
+use super::claims::{asks_for_change, claims_change};
 use super::clean::clean;
+use super::retry::has_no_side_effects;
 use crate::run::facts::{Caveat, IsolationReport};
 use crate::run::launch::files::RunFiles;
 use crate::run::launch::private_dirs::PrivateDirs;
@@ -20,7 +23,7 @@ use crate::run::result::verdict::{AttemptReport, RunReport};
 use crate::run::result::{Announcement, SingleResult, ToolResult};
 use crate::run::sandbox::SandboxPlan;
 use crate::run::state::RunOutcome;
-use agents::{OutputSchema, WRITE_TOOLS};
+use agents::{OutputSchema, WRITE_TOOLS, is_free_of_side_effects};
 use pi_events::{Refusal, StopReason, Submitted};
 use sanitizer::figures::bytes;
 use sanitizer::{TruncateLimits, chain, fenced_as, truncate};
@@ -43,12 +46,6 @@ const CUT_QUESTION: &str =
 /// The note about a failed command in the sandbox of a child that may write in its tree.
 const REFUSED_OUTSIDE: &str = "[A shell command failed with \"Read-only file system\": the sandbox lets this sub-agent change files in its tree only, and \
                                neither its repository nor `.pi`.]";
-
-/// Returns true if git sees no change of a run that may write. A run that cannot write has no list of changes.
-fn has_changed_nothing(single: &SingleResult) -> bool {
-    single.changes.as_ref().is_some_and(Vec::is_empty)
-        && single.isolation.as_ref().is_none_or(|report| report.kept_tree.is_none())
-}
 
 /// Returns the note about a failed command in the read-only sandbox. The command's own output decides which note
 /// applies, so the note only quotes it.
@@ -74,6 +71,7 @@ impl ResultBuilder {
         let AttemptReport { supervised, collected, protocol_report, check, .. } = last;
         let mut collected = clean(collected, &self.sanitizer);
         let epilogue = collected.epilogue.take();
+        let has_only_read = has_no_side_effects(&collected, |tool| is_free_of_side_effects(tool, false));
         let (announcement, lost) = announced(
             &supervised.outcome,
             protocol_report.announcement_rejected.as_deref(),
@@ -133,29 +131,31 @@ impl ResultBuilder {
         let is_cut = collected.stop_reason == Some(StopReason::Length);
         single.stop_reason = collected.stop_reason.map(|reason| self.value(reason.as_str()));
         single.announcement = announcement.map(|announcement| self.announcement(announcement));
+        // A run that cannot change files has no list of changes.
+        let changes = changes.filter(|paths| self.may_change_files || !paths.is_empty());
         single.changes = changes.map(|paths| paths.iter().map(|path| self.path(path)).collect());
         single.flagged = flagged.paths.iter().map(|path| self.path(path)).collect();
         single.flagged_gap = flagged.gap.map(|gap| gap.message(|path| self.path(path)));
         single.isolation = isolation.map(|report| self.isolation(report));
         single.stored_changes = stored_changes;
 
-        let tried: Vec<&str> =
-            collected.tool_names.intersection(&self.withheld.tools).map(String::as_str).collect();
         let mut notes: Vec<String> =
             self.skipped_options.iter().map(|skipped| format!("[{skipped}.]")).collect();
         if is_completed && is_cut {
             notes.push("[The model reached its output limit; the answer ends here.]".to_owned());
         }
-        if let Some(caveat) = self.withheld.caveat.filter(|_| !tried.is_empty()) {
-            let tools = tried.join(", ");
-            let why =
-                if caveat == Caveat::Readonly { "this agent is readonly" } else { "`allowWrite` is off" };
-            notes.push(format!("[It tried to change files ({tools}) and could not: {why}.]"));
-        }
+        let tried = self.tried_note(&collected.tool_names);
+        let has_tried = tried.is_some();
+        notes.extend(tried);
         let refused = self.refused_note(&single, collected.refusal);
         notes.extend(refused.map(str::to_owned));
-        let has_written = collected.tool_names.iter().any(|tool| WRITE_TOOLS.contains(&&**tool));
-        single.caveats = self.caveats(&single, !tried.is_empty(), has_written, refused.is_some());
+        let unchanged = self.unchanged(&single, &collected.tool_names, has_only_read, answer.as_deref());
+        if single.isolation.is_none() {
+            // The note about a private tree says the same.
+            notes.extend(unchanged.map(|caveat| format!("[It {}.]", caveat.fact())));
+        }
+        let facts = [self.withheld_caveat(has_tried), unchanged, refused.map(|_| Caveat::Refused)];
+        single.caveats = facts.into_iter().flatten().collect();
         single.check = check;
         notes
             .extend(Some(changes_summary(&self.run_id.get(), &single)).filter(|summary| !summary.is_empty()));
@@ -170,6 +170,21 @@ impl ResultBuilder {
         self.result(single, &verdict, text, Some(&|text| files.save_output(text)))
     }
 
+    /// Returns the note about tools that the child called and does not have.
+    fn tried_note(&self, called: &BTreeSet<String>) -> Option<String> {
+        let caveat = self.withheld.caveat?;
+        let tried: Vec<&str> = called.intersection(&self.withheld.tools).map(String::as_str).collect();
+        let why = if caveat == Caveat::Readonly { "this agent is readonly" } else { "`allowWrite` is off" };
+        let tools = tried.join(", ");
+        (!tried.is_empty()).then(|| format!("[It tried to change files ({tools}) and could not: {why}.]"))
+    }
+
+    /// Returns the fact about a run without tools that write. `has_tried`: the child called one.
+    fn withheld_caveat(&self, has_tried: bool) -> Option<Caveat> {
+        let is_off = |caveat: &Caveat| self.withheld.are_requested && *caveat == Caveat::WriteOff;
+        self.withheld.caveat.filter(|caveat| has_tried || is_off(caveat))
+    }
+
     /// Returns the note about a command that the sandbox has refused.
     fn refused_note(&self, single: &SingleResult, refusal: Option<Refusal>) -> Option<&'static str> {
         let is_sandboxed = single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced);
@@ -182,26 +197,28 @@ impl ResultBuilder {
         }
     }
 
-    /// Returns the facts that the answer may contradict. `has_tried`: the child called a tool that it does not have;
-    /// `has_written`: it called one that writes.
-    fn caveats(
+    /// Returns the fact about a run that could write, was expected to write and has changed nothing.
+    fn unchanged(
         &self,
         single: &SingleResult,
-        has_tried: bool,
-        has_written: bool,
-        is_refused: bool,
-    ) -> Vec<Caveat> {
-        let withheld = &self.withheld;
-        let is_off = |caveat: &Caveat| has_tried || (withheld.are_requested && *caveat == Caveat::WriteOff);
-        let unchanged = has_written && has_changed_nothing(single);
-        [
-            withheld.caveat.filter(is_off),
-            unchanged.then_some(Caveat::Unchanged),
-            is_refused.then_some(Caveat::Refused),
-        ]
-        .into_iter()
-        .flatten()
-        .collect()
+        called: &BTreeSet<String>,
+        has_only_read: bool,
+        answer: Option<&str>,
+    ) -> Option<Caveat> {
+        let has_changes = single.changes.as_ref().is_some_and(|changes| !changes.is_empty());
+        if has_changes || !single.flagged.is_empty() {
+            return None;
+        }
+        // An answer in a resumed session may speak of earlier changes.
+        let is_claimed = self.may_change_files
+            && !self.is_resumed
+            && single.outcome == RunOutcome::Completed
+            && (asks_for_change(&self.task) || answer.is_some_and(claims_change));
+        let has_written = called.iter().any(|tool| WRITE_TOOLS.contains(&&**tool));
+        if is_claimed && self.earlier.count == 0 && has_only_read {
+            return Some(Caveat::NoWrite);
+        }
+        (single.is_unchanged() && (is_claimed || has_written)).then_some(Caveat::Unchanged)
     }
 
     /// Adds the artifacts of a private tree to the result of a run without a child, unless the tree was not touched.

@@ -61,7 +61,7 @@ pub(crate) enum IsolationError {
     #[error("{0}")]
     Stopped(CancelReason),
     /// git or a file cannot be used.
-    #[error("isolation: private, but unavailable")]
+    #[error("a private tree is unavailable")]
     Unavailable(#[from] SnapshotError),
     /// An apply of the run's earlier changes is incomplete.
     #[error(

@@ -106,6 +106,12 @@ impl CheckReport {
         format!("Check {} {state}: {ended}{times}{printed}", quoted_within(command, MAX_COMMAND_CHARS))
     }
 
+    /// Returns true if the error of a run is this check.
+    #[must_use]
+    pub fn is_error(&self, error: &str) -> bool {
+        self.error().is_some_and(|own| own == error)
+    }
+
     /// Returns the error of a run whose work does not pass its check.
     pub(super) fn error(&self) -> Option<String> {
         let command = quoted_within(&self.command, MAX_COMMAND_CHARS);

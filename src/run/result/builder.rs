@@ -42,6 +42,8 @@ pub(crate) struct ResultBuilder {
     pub sanitizer: Arc<Sanitizer>,
     /// The model that was chosen for the child, `provider/id`.
     pub model: Option<String>,
+    /// The notice about a model that took the place of the agent's.
+    pub model_note: Option<String>,
     /// The size limit of the result's text.
     pub limits: TruncateLimits,
     /// The sandbox of the child, once that is decided.
@@ -56,6 +58,10 @@ pub(crate) struct ResultBuilder {
     pub output_schema: Option<OutputSchema>,
     /// Tools that write, which the child does not have.
     pub withheld: Withheld,
+    /// True if its child may change files.
+    pub may_change_files: bool,
+    /// True if its session began before this run.
+    pub is_resumed: bool,
     /// The provider whose quota is used up for longer than the run may wait.
     pub quota_exhausted: Option<String>,
 }
@@ -131,6 +137,7 @@ impl ResultBuilder {
             timeout_reason: verdict.timeout,
             sandbox: self.sandbox.as_ref().map(|plan| sandbox_report(plan, None)),
             diagnostics: self.diagnostics.iter().map(|text| self.field(text)).collect(),
+            model_note: self.model_note.as_deref().map(|note| self.field(note)),
             next_step: verdict.next_step(),
             quota_exhausted: self.quota_exhausted.as_deref().map(|provider| self.value(provider)),
             ..SingleResult::new(self.agent.clone(), self.field(&self.task), verdict.outcome)

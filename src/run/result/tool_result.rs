@@ -206,6 +206,8 @@ pub struct SingleResult {
     /// once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted: Vec<RedactedValues>,
+    /// The notice about a model that took the place of the agent's, also among the diagnostics.
+    pub model_note: Option<String>,
     /// Notices about the set-up of the run, such as dropped tools.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
@@ -228,6 +230,14 @@ pub struct SingleResult {
 }
 
 impl SingleResult {
+    /// Returns true if the run could write, and git sees no change. A run that cannot write has no list of changes.
+    #[must_use]
+    pub fn is_unchanged(&self) -> bool {
+        self.changes.as_ref().is_some_and(Vec::is_empty)
+            && self.flagged.is_empty()
+            && self.isolation.as_ref().is_none_or(|report| report.kept_tree.is_none())
+    }
+
     /// Returns the location of the result's text, as far as it is stored.
     pub(crate) fn full_text(&self) -> FullText<'_> {
         let session = self.session_file.as_deref().filter(|_| self.omitted_bytes > 0);
@@ -285,6 +295,7 @@ impl SingleResult {
             flagged_gap: None,
             isolation: None,
             redacted: Vec::new(),
+            model_note: None,
             diagnostics: Vec::new(),
             stored_changes: None,
             settled: None,

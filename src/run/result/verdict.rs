@@ -431,7 +431,7 @@ fn failed_hook(hooks: &[String], written: &str, sanitizer: &Sanitizer) -> Option
         let reason =
             sanitizer.line(reason.trim_start_matches("Failed to load extension: "), HOOK_REASON_CHARS);
         Some(format!(
-            "refused: the permission hook {} did not load, and this child does not run without it: {}",
+            "the permission hook {} did not load, and this child does not run without it: {}",
             quoted_path(hook),
             quoted_within(&reason, HOOK_REASON_CHARS)
         ))

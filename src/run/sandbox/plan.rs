@@ -60,7 +60,7 @@ pub(crate) struct EnforcedSandbox {
 
 /// A sandbox is required, and a layer of it is missing.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("sandbox: required, but unavailable: {reason}")]
+#[error("the required sandbox is unavailable: {reason}")]
 pub struct SandboxUnavailable {
     pub(crate) reason: String,
 }

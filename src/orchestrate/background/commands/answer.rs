@@ -25,7 +25,7 @@ use crate::present::{
 };
 use crate::run::{
     CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, allow_script, ask_again,
-    blocking, find_agents, list_agents, without_advice,
+    blocking, find_agents, for_person, list_agents,
 };
 use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
 use agents::config::OnExit;
@@ -325,7 +325,7 @@ async fn start(
             let report = started_report(run.as_ref(), &run_id, awaits_consent, &warnings);
             Report { watch: run.map(|run| run.key).filter(|_| wait), ..report }
         }
-        Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(without_advice(&why)),
+        Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(for_person(&why)),
     }
 }
 

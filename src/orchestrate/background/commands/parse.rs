@@ -293,11 +293,12 @@ impl Words<'_> {
 fn refuse_flag(command: &str, word: Option<&str>) -> Result<(), Report> {
     let Some(flag) = word.filter(|word| word.starts_with("--")) else { return Ok(()) };
     let known: Vec<String> = flags_of(command).map(|flag| format!("`{flag}`")).collect();
-    let known = match &known[..] {
-        [] => "it has none".to_owned(),
-        known => format!("it has {}", known.join(" and ")),
+    let flag = quoted(flag);
+    let why = match &known[..] {
+        [] => format!("`{command}` has no flags; leave out {flag}"),
+        known => format!("`{command}` has no flag {flag}, only {}", known.join(" and ")),
     };
-    Err(misuse(command, format!("`{command}` has no flag {}: {known}", quoted(flag))))
+    Err(misuse(command, why))
 }
 
 /// Returns the flags of a subcommand.
@@ -343,9 +344,9 @@ pub(super) const SUBCOMMANDS: [Subcommand; 16] = [
     subcommand("background", " [id|#]", "lets a waiting call return; its run continues"),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or ended run"),
     subcommand("undo", " <id|#>", "reverts the files that a run has changed"),
-    subcommand("diff", " <id|#>", "the changes of an isolated run"),
-    subcommand("apply", " [--abort] [--with-flagged] <id|#>", "applies them, or undoes that"),
-    subcommand("discard", " [--yes] <id|#>", "deletes them; without --yes only lists them"),
+    subcommand("diff", " <id|#>", "shows the files that a run has changed"),
+    subcommand("apply", " [--abort] [--with-flagged] <id|#>", "applies its branch, or undoes that"),
+    subcommand("discard", " [--yes] <id|#>", "deletes its branch; without --yes only asks"),
     subcommand("answer", " [#|run]", "opens a pending question, the oldest first"),
     subcommand("agents", " [name]", "the agents and their problems; or all about one"),
     subcommand("doctor", "", "checks the installation, and suggests fixes"),

@@ -31,28 +31,24 @@ static ANSWERS: Mutex<BTreeMap<(PathBuf, String), Option<HostModel>>> = Mutex::n
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnusableModel {
     /// pi knows no such model, or several.
-    #[error("{why} (from {from}): {remedy}")]
+    #[error("{why}: {remedy}")]
     Unknown {
         /// pi's explanation.
         why: String,
-        /// The source of the model.
-        from: ValueSource,
         /// The next step.
         remedy: String,
+        /// Another next step, at the source of the model.
+        alternative: String,
     },
     /// pi has no login for the model's provider.
-    #[error("{} needs a login for `{provider}`, and this pi has none: {remedy}", named(asked, model, from))]
+    #[error("model `{asked}` needs {remedy}")]
     NoLogin {
         /// The model's name as requested.
         asked: String,
-        /// `provider/id`.
-        model: String,
-        /// The provider.
-        provider: String,
-        /// The source of the model.
-        from: ValueSource,
         /// The next step.
         remedy: String,
+        /// Other next steps.
+        alternative: String,
     },
     /// An extension of the hosting pi provides the model, and the child would not load this extension.
     #[error("model `{model}` comes from an extension, and {why}, or {remedy}")]
@@ -117,17 +113,16 @@ impl ModelCheck<'_> {
             let Some(reason) = unusable.reason().filter(|_| is_alias(asked)) else { return Err(unusable) };
             let other = others.next();
             let instead = match other {
-                Some(Sourced { value: Some(model), source: ValueSource::Session }) => {
-                    format!("your session's model `{model}`")
-                }
-                Some(Sourced { value: Some(model), source }) => format!("`{model}` (from {source})"),
+                Some(Sourced { value: Some(model), .. }) => format!("`{model}`"),
                 _ => "pi's default model".to_owned(),
             };
             let Sourced { value, source } = asked;
             let name = value.as_deref().unwrap_or_default();
-            note = Some(format!(
-                "model `{name}` (from {source}) cannot be used here: {reason}; {instead} is used"
-            ));
+            let set_by = match source {
+                ValueSource::AgentFile => String::new(),
+                source => format!(" (from {source})"),
+            };
+            note = Some(format!("model `{name}`{set_by} {reason} here, so {instead} is used"));
             let Some(other) = other else {
                 let model = Sourced::new(None, ValueSource::Default);
                 return Ok(ChosenModel { model, full_name: None, note });
@@ -169,19 +164,30 @@ impl ModelCheck<'_> {
             "pi looked up the model"
         );
         let Some(model) = found.model.clone() else {
-            let remedy = match found.nearest(asked) {
-                Some(meant) => format!("did you mean `{meant}`? Correct it, or {}", self.without(source)),
-                None => self.without(source),
+            let remedy = match (found.nearest(asked), source) {
+                (Some(meant), _) => format!("did you mean `{meant}`?"),
+                (None, ValueSource::Call) => "name another model".to_owned(),
+                (None, _) => "`/model` lists the models".to_owned(),
             };
-            return Err(UnusableModel::Unknown { why: found.problem(asked), from: source.clone(), remedy });
+            let alternative = format!("or {}", self.without(source));
+            return Err(UnusableModel::Unknown { why: found.problem(asked), remedy, alternative });
         };
         // The configuration may give the child a key that the hosting pi does not have.
         let is_key = |name: &String| found.variables.is_empty() || found.variables.contains(name);
         if !found.has_login && !self.has_own_login && !self.config.env.keys().any(is_key) {
-            let provider = provider_of(&model).to_owned();
-            let remedy = [login(&provider, &found.variables), self.without(source)].join(", or ");
-            let asked = asked.to_owned();
-            return Err(UnusableModel::NoLogin { asked, model, provider, from: source.clone(), remedy });
+            // An alias leads to a provider that the user may not know.
+            let login = match asked.split_once('/') {
+                Some(_) => format!("`/login {}`", provider_of(&model)),
+                None => "`/login`".to_owned(),
+            };
+            let remedy = match source {
+                ValueSource::Call => format!("{login}, or name another model"),
+                _ => login,
+            };
+            let set = (!found.variables.is_empty()).then(|| format!("set {}", found.variables.join(" or ")));
+            let others: Vec<String> = set.into_iter().chain([self.without(source)]).collect();
+            let alternative = format!("or {}", others.join(", or "));
+            return Err(UnusableModel::NoLogin { asked: asked.to_owned(), remedy, alternative });
         }
         Ok(Some(model))
     }
@@ -264,12 +270,19 @@ pub async fn look_up(asked: &str, callbacks: &dyn HostCallbacks) -> Option<HostM
 
 impl UnusableModel {
     /// Returns the reason in a few words if an alias with this problem may give way to another model.
-    fn reason(&self) -> Option<String> {
+    fn reason(&self) -> Option<&'static str> {
         match self {
-            Self::Unknown { why, .. } => Some(why.clone()),
-            Self::NoLogin { model, provider, .. } => {
-                Some(format!("`{model}` needs a login (`/login {provider}`)"))
-            }
+            Self::Unknown { .. } => Some("is not available"),
+            Self::NoLogin { .. } => Some("has no login"),
+            Self::NotLoaded { .. } | Self::KeyStays { .. } => None,
+        }
+    }
+
+    /// Returns further next steps, for a screen with room for them.
+    #[must_use]
+    pub fn alternative(&self) -> Option<&str> {
+        match self {
+            Self::Unknown { alternative, .. } | Self::NoLogin { alternative, .. } => Some(alternative),
             Self::NotLoaded { .. } | Self::KeyStays { .. } => None,
         }
     }
@@ -321,9 +334,11 @@ impl HostModel {
         self.problem(asked) + &suggestion(self.nearest(asked).as_deref())
     }
 
-    /// Explains why the name does not match exactly one model, in pi's words.
+    /// Explains why the name does not match exactly one model, in the first sentence of pi's words: the others are about
+    /// pi's own command line.
     fn problem(&self, asked: &str) -> String {
-        let problem = self.problem.as_ref().map(|problem| problem.trim_end_matches('.').to_owned());
+        let problem = self.problem.as_deref().and_then(|problem| problem.split(". ").next());
+        let problem = problem.map(|problem| problem.trim_end_matches('.').to_owned());
         problem.unwrap_or_else(|| format!("there is no model `{asked}`"))
     }
 
@@ -333,22 +348,5 @@ impl HostModel {
         let ids: Vec<String> = self.known.iter().map(id).collect();
         let by_full_name = nearest(asked, self.known.iter().map(String::as_str));
         by_full_name.or_else(|| nearest(asked, ids.iter().map(String::as_str))).map(str::to_owned)
-    }
-}
-
-/// Formats the requested name of a model, and the model that pi resolves it to.
-fn named(asked: &str, model: &str, from: &ValueSource) -> String {
-    let is_exact = asked == model || asked.strip_prefix(model).is_some_and(|rest| rest.starts_with(':'));
-    if is_exact {
-        return format!("model `{model}` (from {from})");
-    }
-    format!("model `{asked}` (from {from}), which is `{model}` here,")
-}
-
-fn login(provider: &str, variables: &[String]) -> String {
-    let login = format!("log in with `/login {provider}`");
-    match variables {
-        [] => login,
-        several => format!("{login}, set {}", several.join(" or ")),
     }
 }

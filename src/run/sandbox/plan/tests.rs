@@ -173,7 +173,7 @@ fn a_report_without_a_sandbox_has_the_reason() {
         assert_eq!((report.enforced, report.reason.as_deref()), (false, Some(expected)));
         assert_eq!(sandbox_report(&plan, Some(&[])), report, "{expected}");
         let forbidden = plan.forbids().map(|unavailable| unavailable.to_string());
-        let message = format!("sandbox: required, but unavailable: {expected}");
+        let message = format!("the required sandbox is unavailable: {expected}");
         assert_eq!(forbidden, (mode == Required).then_some(message));
     }
 }
