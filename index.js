@@ -126,7 +126,6 @@ var texts = expecting(
 );
 var signal = expecting((value) => value instanceof AbortSignal, "an AbortSignal");
 var cost = expecting((value) => typeof value === "number" && value > 0 && value < Infinity, "US dollars above 0");
-var flag = expecting((value) => typeof value === "boolean", "true or false");
 var count = expecting((value) => Number.isSafeInteger(value) && value > 0, "a whole number from 1");
 var maxTimeoutMs = 6048e5;
 var timeout = expecting(
@@ -145,7 +144,7 @@ var environment = expecting(
 );
 var agentName = expecting(
   (value) => typeof value === "string" && value.trim() !== "",
-  "the name of an agent; an agent in code runs with `run`"
+  "the name of an agent in a file: another process may have to start the run again, and it does not know an agent in code. Write the agent into `agents/NAME.md` of `agentDir` or `.pi/agents/NAME.md` of the project, or start it with `run`"
 );
 var agent = (value, path) => {
   if (typeof value === "string") return text(value, path);
@@ -227,7 +226,7 @@ var checkWorkflow = (options) => checkShape(options, "options", {
     ...place
   }
 });
-var checkWorkflowParallel = (options) => checkShape(options, "options", { fields: { concurrency: count, settle: flag } });
+var checkWorkflowParallel = (options) => checkShape(options, "options", { fields: { concurrency: count, settle: boolean } });
 var checkParallel = (options) => checkShape(options, "options", { fields: { ...groupFields, concurrency: count } });
 var checkChain = (options) => checkShape(options, "options", { fields: groupFields });
 var checkSession = (options) => checkShape(options, "", {
@@ -298,7 +297,16 @@ function checkShape(value, path, { required = [], fields }) {
 var field = (path, name) => path ? `${path}.${name}` : name;
 
 // api/result.ts
+var import_promises2 = require("node:fs/promises");
+
+// extension/host/submission.ts
 var import_promises = require("node:fs/promises");
+async function submittedBy({ structured, structuredFile }) {
+  if (structured !== void 0 || !structuredFile) return structured;
+  return JSON.parse(await (0, import_promises.readFile)(structuredFile, "utf8"));
+}
+
+// api/result.ts
 var noUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
 var codes = {
   aborted: "SUBAGENT_ABORTED",
@@ -332,8 +340,7 @@ var cutBytes = 64 * 1024;
 async function wholeText(result) {
   const file = result.details?.fullOutputFile;
   if (!result.ok || !file || Buffer.byteLength(result.text) < cutBytes / 2) return result;
-  const { readFile: readFile2 } = await import("node:fs/promises");
-  return { ...result, text: await readFile2(file, "utf8") };
+  return { ...result, text: await (0, import_promises2.readFile)(file, "utf8") };
 }
 function errorCode({ details: { error } }) {
   return error && error.code !== "SUBAGENT_OUTPUT_TRUNCATED" ? error.code : "SUBAGENT_FAILED";
@@ -344,10 +351,6 @@ async function checkedData(details, schema2) {
   } catch (error) {
     return { problem: error instanceof Error ? error.message : String(error) };
   }
-}
-async function submittedBy({ structured, structuredFile }) {
-  if (structured !== void 0 || !structuredFile) return structured;
-  return JSON.parse(await (0, import_promises.readFile)(structuredFile, "utf8"));
 }
 
 // api/task.ts

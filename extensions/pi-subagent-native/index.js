@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 b710fb7ff84a4cb3. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 a61d3e82edaf951d. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -205,7 +205,7 @@ var require_child_guard = __commonJS({
 // extension/host/guard.ts
 import { writeSync } from "node:fs";
 
-// ../../main/node_modules/marked/lib/marked.esm.js
+// node_modules/marked/lib/marked.esm.js
 function A() {
   return { async: false, breaks: false, extensions: null, gfm: true, hooks: null, pedantic: false, renderer: null, silent: false, tokenizer: null, walkTokens: null };
 }
@@ -1483,7 +1483,7 @@ var on = f.parseInline;
 var ln = b.parse;
 var un = x.lex;
 
-// ../../main/node_modules/get-east-asian-width/lookup-data.js
+// node_modules/get-east-asian-width/lookup-data.js
 var ambiguousMinimalCodePoint = 161;
 var ambiguousMaximumCodePoint = 1114109;
 var ambiguousRanges = [161, 161, 164, 164, 167, 168, 170, 170, 173, 174, 176, 180, 182, 186, 188, 191, 198, 198, 208, 208, 215, 216, 222, 225, 230, 230, 232, 234, 236, 237, 240, 240, 242, 243, 247, 250, 252, 252, 254, 254, 257, 257, 273, 273, 275, 275, 283, 283, 294, 295, 299, 299, 305, 307, 312, 312, 319, 322, 324, 324, 328, 331, 333, 333, 338, 339, 358, 359, 363, 363, 462, 462, 464, 464, 466, 466, 468, 468, 470, 470, 472, 472, 474, 474, 476, 476, 593, 593, 609, 609, 708, 708, 711, 711, 713, 715, 717, 717, 720, 720, 728, 731, 733, 733, 735, 735, 768, 879, 913, 929, 931, 937, 945, 961, 963, 969, 1025, 1025, 1040, 1103, 1105, 1105, 8208, 8208, 8211, 8214, 8216, 8217, 8220, 8221, 8224, 8226, 8228, 8231, 8240, 8240, 8242, 8243, 8245, 8245, 8251, 8251, 8254, 8254, 8308, 8308, 8319, 8319, 8321, 8324, 8364, 8364, 8451, 8451, 8453, 8453, 8457, 8457, 8467, 8467, 8470, 8470, 8481, 8482, 8486, 8486, 8491, 8491, 8531, 8532, 8539, 8542, 8544, 8555, 8560, 8569, 8585, 8585, 8592, 8601, 8632, 8633, 8658, 8658, 8660, 8660, 8679, 8679, 8704, 8704, 8706, 8707, 8711, 8712, 8715, 8715, 8719, 8719, 8721, 8721, 8725, 8725, 8730, 8730, 8733, 8736, 8739, 8739, 8741, 8741, 8743, 8748, 8750, 8750, 8756, 8759, 8764, 8765, 8776, 8776, 8780, 8780, 8786, 8786, 8800, 8801, 8804, 8807, 8810, 8811, 8814, 8815, 8834, 8835, 8838, 8839, 8853, 8853, 8857, 8857, 8869, 8869, 8895, 8895, 8978, 8978, 9312, 9449, 9451, 9547, 9552, 9587, 9600, 9615, 9618, 9621, 9632, 9633, 9635, 9641, 9650, 9651, 9654, 9655, 9660, 9661, 9664, 9665, 9670, 9672, 9675, 9675, 9678, 9681, 9698, 9701, 9711, 9711, 9733, 9734, 9737, 9737, 9742, 9743, 9756, 9756, 9758, 9758, 9792, 9792, 9794, 9794, 9824, 9825, 9827, 9829, 9831, 9834, 9836, 9837, 9839, 9839, 9886, 9887, 9919, 9919, 9926, 9933, 9935, 9939, 9941, 9953, 9955, 9955, 9960, 9961, 9963, 9969, 9972, 9972, 9974, 9977, 9979, 9980, 9982, 9983, 10045, 10045, 10102, 10111, 11094, 11097, 12872, 12879, 57344, 63743, 65024, 65039, 65533, 65533, 127232, 127242, 127248, 127277, 127280, 127337, 127344, 127373, 127375, 127376, 127387, 127404, 917760, 917999, 983040, 1048573, 1048576, 1114109];
@@ -1494,7 +1494,7 @@ var wideMinimalCodePoint = 4352;
 var wideMaximumCodePoint = 262141;
 var wideRanges = [4352, 4447, 8986, 8987, 9001, 9002, 9193, 9196, 9200, 9200, 9203, 9203, 9725, 9726, 9748, 9749, 9776, 9783, 9800, 9811, 9855, 9855, 9866, 9871, 9875, 9875, 9889, 9889, 9898, 9899, 9917, 9918, 9924, 9925, 9934, 9934, 9940, 9940, 9962, 9962, 9970, 9971, 9973, 9973, 9978, 9978, 9981, 9981, 9989, 9989, 9994, 9995, 10024, 10024, 10060, 10060, 10062, 10062, 10067, 10069, 10071, 10071, 10133, 10135, 10160, 10160, 10175, 10175, 11035, 11036, 11088, 11088, 11093, 11093, 11904, 11929, 11931, 12019, 12032, 12245, 12272, 12287, 12289, 12350, 12353, 12438, 12441, 12543, 12549, 12591, 12593, 12686, 12688, 12773, 12783, 12830, 12832, 12871, 12880, 42124, 42128, 42182, 43360, 43388, 44032, 55203, 63744, 64255, 65040, 65049, 65072, 65106, 65108, 65126, 65128, 65131, 94176, 94180, 94192, 94198, 94208, 101589, 101631, 101662, 101760, 101874, 110576, 110579, 110581, 110587, 110589, 110590, 110592, 110882, 110898, 110898, 110928, 110930, 110933, 110933, 110948, 110951, 110960, 111355, 119552, 119638, 119648, 119670, 126980, 126980, 127183, 127183, 127374, 127374, 127377, 127386, 127488, 127490, 127504, 127547, 127552, 127560, 127568, 127569, 127584, 127589, 127744, 127776, 127789, 127797, 127799, 127868, 127870, 127891, 127904, 127946, 127951, 127955, 127968, 127984, 127988, 127988, 127992, 128062, 128064, 128064, 128066, 128252, 128255, 128317, 128331, 128334, 128336, 128359, 128378, 128378, 128405, 128406, 128420, 128420, 128507, 128591, 128640, 128709, 128716, 128716, 128720, 128722, 128725, 128728, 128732, 128735, 128747, 128748, 128756, 128764, 128992, 129003, 129008, 129008, 129292, 129338, 129340, 129349, 129351, 129535, 129648, 129660, 129664, 129674, 129678, 129734, 129736, 129736, 129741, 129756, 129759, 129770, 129775, 129784, 131072, 196605, 196608, 262141];
 
-// ../../main/node_modules/get-east-asian-width/utilities.js
+// node_modules/get-east-asian-width/utilities.js
 var isInRange = (ranges, codePoint) => {
   let low = 0;
   let high = Math.floor(ranges.length / 2) - 1;
@@ -1512,7 +1512,7 @@ var isInRange = (ranges, codePoint) => {
   return false;
 };
 
-// ../../main/node_modules/get-east-asian-width/lookup.js
+// node_modules/get-east-asian-width/lookup.js
 var commonCjkCodePoint = 19968;
 var [wideFastPathStart, wideFastPathEnd] = /* @__PURE__ */ findWideFastPathRange(wideRanges);
 function findWideFastPathRange(ranges) {
@@ -1553,7 +1553,7 @@ var isWide = (codePoint) => {
   return isInRange(wideRanges, codePoint);
 };
 
-// ../../main/node_modules/get-east-asian-width/index.js
+// node_modules/get-east-asian-width/index.js
 function validate(codePoint) {
   if (!Number.isSafeInteger(codePoint)) {
     throw new TypeError(`Expected a code point, got \`${typeof codePoint}\`.`);
@@ -1567,7 +1567,7 @@ function eastAsianWidth(codePoint, { ambiguousAsWide = false } = {}) {
   return 1;
 }
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/utils.js
+// node_modules/@earendil-works/pi-tui/dist/utils.js
 var graphemeSegmenter = new Intl.Segmenter(void 0, { granularity: "grapheme" });
 var wordSegmenter = new Intl.Segmenter(void 0, { granularity: "word" });
 function getGraphemeSegmenter() {
@@ -2429,7 +2429,7 @@ function sliceWithWidth(line, startCol, length, strict = false) {
 }
 var pooledStyleTracker = new AnsiCodeTracker();
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/keys.js
+// node_modules/@earendil-works/pi-tui/dist/keys.js
 var _kittyProtocolActive = false;
 var SYMBOL_KEYS = /* @__PURE__ */ new Set([
   "`",
@@ -3032,7 +3032,7 @@ function decodeKittyPrintable(data) {
   }
 }
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/terminal-image.js
+// node_modules/@earendil-works/pi-tui/dist/terminal-image.js
 import { execSync } from "node:child_process";
 var cachedCapabilities = null;
 var capabilityOverrides = {};
@@ -3128,7 +3128,7 @@ function hyperlink(text, url) {
   return `\x1B]8;;${url}\x1B\\${text}\x1B]8;;\x1B\\`;
 }
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/tui.js
+// node_modules/@earendil-works/pi-tui/dist/tui.js
 function dispatchMouseEvent(component2, event) {
   const result = component2.handleMouse?.(event);
   if (!result)
@@ -3152,7 +3152,7 @@ function dispatchMouseEvent(component2, event) {
 }
 var CURSOR_MARKER = "\x1B_pi:c\x07";
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/components/box.js
+// node_modules/@earendil-works/pi-tui/dist/components/box.js
 var Box = class {
   children = [];
   paddingX;
@@ -3266,7 +3266,7 @@ var Box = class {
   }
 };
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/keybindings.js
+// node_modules/@earendil-works/pi-tui/dist/keybindings.js
 var TUI_KEYBINDINGS = {
   "tui.editor.cursorUp": { defaultKeys: "up", description: "Move cursor up" },
   "tui.editor.cursorDown": { defaultKeys: "down", description: "Move cursor down" },
@@ -3499,7 +3499,7 @@ function getKeybindings() {
   return globalKeybindings;
 }
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/components/text.js
+// node_modules/@earendil-works/pi-tui/dist/components/text.js
 var Text = class {
   text;
   paddingX;
@@ -3576,7 +3576,7 @@ var Text = class {
   }
 };
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/kill-ring.js
+// node_modules/@earendil-works/pi-tui/dist/kill-ring.js
 var KillRing = class {
   ring = [];
   /**
@@ -3613,7 +3613,7 @@ var KillRing = class {
   }
 };
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/undo-stack.js
+// node_modules/@earendil-works/pi-tui/dist/undo-stack.js
 var UndoStack = class {
   stack = [];
   /** Push a deep clone of the given state onto the stack. */
@@ -3633,7 +3633,7 @@ var UndoStack = class {
   }
 };
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/word-navigation.js
+// node_modules/@earendil-works/pi-tui/dist/word-navigation.js
 var wordSegmenter2 = getWordSegmenter();
 function findWordBackward(text, cursor, options) {
   if (cursor <= 0)
@@ -3696,7 +3696,7 @@ function findWordForward(text, cursor, options) {
   return newCursor;
 }
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/components/input.js
+// node_modules/@earendil-works/pi-tui/dist/components/input.js
 var segmenter = getGraphemeSegmenter();
 var Input = class {
   value = "";
@@ -4059,7 +4059,7 @@ var Input = class {
   }
 };
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/latex.js
+// node_modules/@earendil-works/pi-tui/dist/latex.js
 var SYMBOLS = {
   alpha: "\u03B1",
   beta: "\u03B2",
@@ -5369,7 +5369,7 @@ function renderLatex(source, options = {}) {
   return lines.map((line) => line.slice(indentation).trimEnd()).join("\n").trimEnd().replaceAll(PROTECTED_SPACE, " ");
 }
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/components/markdown.js
+// node_modules/@earendil-works/pi-tui/dist/components/markdown.js
 var STRICT_STRIKETHROUGH_REGEX = /^(~~)(?=[^\s~])((?:\\.|[^\\])*?(?:\\.|[^\s~\\]))\1(?=[^~]|$)/;
 var StrictStrikethroughTokenizer = class extends y {
   del(src) {
@@ -6094,7 +6094,7 @@ var Markdown = class {
   }
 };
 
-// ../../main/node_modules/@earendil-works/pi-tui/dist/components/spacer.js
+// node_modules/@earendil-works/pi-tui/dist/components/spacer.js
 var Spacer = class {
   lines;
   constructor(lines = 1) {
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 b710fb7ff84a4cb3"}.`)) return void 0;
-  const [version] = "0.1.0 b710fb7ff84a4cb3".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 a61d3e82edaf951d"}.`)) return void 0;
+  const [version] = "0.1.0 a61d3e82edaf951d".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6446,6 +6446,8 @@ var Background = class {
   session;
   /** All live runs of the session, and the runs that have ended since it was opened, newest first. */
   runs = NONE;
+  /** The running workflows of the session. */
+  workflows = [];
   /** What commands have done with the changes of runs, as `CallCard.settle` takes it. */
   settled = NOTHING_SETTLED;
   /** The ids of foreground runs without a card: scripts have called them. */
@@ -6484,7 +6486,8 @@ var Background = class {
     view = native.openBackground(options, (event) => {
       if (view && this.session !== view) return;
       if (event.settled) this.settled = JSON.stringify(event.settled);
-      if (event.runs || event.settled) this.publish(event.runs ? runsOf(event.runs) : this.runs);
+      if (event.workflows) this.workflows = event.workflows;
+      if (event.runs || event.settled || event.workflows) this.publish(event.runs ? runsOf(event.runs) : this.runs);
       onEvent(event);
     });
     this.session = view;
@@ -6496,6 +6499,7 @@ var Background = class {
     this.undelivered = NONE;
     this.offered.clear();
     this.settled = NOTHING_SETTLED;
+    this.workflows = [];
     this.withoutCard.clear();
     this.publish(NONE);
     return session2;
@@ -6605,12 +6609,17 @@ var Questions = class {
     if (chosen?.id !== void 0) this.presenter?.open(chosen.id);
     return chosen ?? void 0;
   }
-  /** Returns the callbacks for runs of this session. `callId` marks the questions of one tool call. */
-  callbacks(session2, callId) {
+  /**
+   * Returns the callbacks for runs of this session. `callId` marks the questions of one tool call. A question for consent opens
+   * at once while `isAwaited` returns true: the user has just sent the command that asks it.
+   */
+  callbacks(session2, callId, isAwaited = () => false) {
     const of = callId === void 0 ? {} : { callId };
     return {
       confirm: async ({ path: _path, ...request }) => {
-        const answer2 = await this.ask(session2, { ...request, ...of, method: "consent" });
+        const asked = this.ask(session2, { ...request, ...of, method: "consent" });
+        if (isAwaited()) this.presenter?.open(request.id);
+        const answer2 = await asked;
         if (answer2?.confirmed === void 0) throw new Error("no one has answered");
         return answer2.confirmed;
       },
@@ -6990,14 +6999,14 @@ async function refreshToken(registryOf, provider, validForMs) {
     return false;
   }
 }
-function hostCallbacks(context, questions, callId) {
+function hostCallbacks(context, questions, callId, isAwaited) {
   const refresh = async ({ provider, validForMs }) => (
     // A stale context throws when its registry is read.
     await refreshToken(() => context.modelRegistry, provider, validForMs)
   );
   const session2 = context.sessionManager.getSessionId();
   const model = async ({ model: model2 }) => await findModel(() => context.modelRegistry, model2);
-  return { refresh, model, ...context.hasUI && questions.callbacks(session2, callId) };
+  return { refresh, model, ...context.hasUI && questions.callbacks(session2, callId, isAwaited) };
 }
 async function findModel(registryOf, asked) {
   const { resolveCliModel } = await library();
@@ -7260,8 +7269,14 @@ function panel({ background, session: session2, callbacks, answer: answer2, star
         start2?.(report2);
         return report2;
       });
-    } else if (step === "runs") reply(id, async () => await (isAll ? session2.runs(true) : session2.projectRuns()));
-    else {
+    } else if (step === "runs") {
+      const read = async () => {
+        const runs = isAll ? session2.runs(true) : session2.projectRuns();
+        const [listed, workflows] = await Promise.all([runs, session2.workflows(isAll)]);
+        return { runs: listed, workflows };
+      };
+      reply(id, read);
+    } else {
       const rested = () => {
         state.rested(id);
         perform();
@@ -7611,7 +7626,6 @@ function startWorkflow({ path, sha256 }, place) {
   live.add(workflow);
   const end = async (exitCode, problem = "") => {
     if (!live.delete(workflow)) return;
-    const { name } = workflow;
     const stored = exitCode === 0 || workflow.wasStopped ? [] : await recordsOf(workflow);
     const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
     const isFailure = exitCode !== 0 && !wasStopped;
@@ -7619,7 +7633,7 @@ function startWorkflow({ path, sha256 }, place) {
     const shown = isFailure ? `${output.out}
 ${output.errors}${problem}` : output.out;
     const durationMs = performance.now() - since;
-    const described = { name, exitCode: exitCode ?? void 0, wasStopped, durationMs, output: shown };
+    const described = { file: path, exitCode: exitCode ?? void 0, wasStopped, durationMs, output: shown };
     await runGuarded("reporting the end of a workflow", () => report(defined(described)));
     resolve3();
   };
@@ -7741,7 +7755,7 @@ function registerCommands(pi, session2) {
     },
     async handler(args, context) {
       const line = args.trim();
-      const callbacks = hostCallbacks(context, questions);
+      const callbacks = hostCallbacks(context, questions, void 0, () => true);
       const start2 = ({ workflow }) => {
         if (!workflow) return void 0;
         if (!cannotRunScripts) return startWorkflow(workflow, placeOptions(pi, context));
@@ -7818,9 +7832,13 @@ function registerBackgroundKey(pi, session2, key) {
   });
 }
 async function answerOf(pi, context, { background, questions }, line) {
-  const answer2 = background.session?.command(line, hostCallbacks(context, questions), placeOptions(pi, context));
+  let isAwaited = true;
+  const callbacks = hostCallbacks(context, questions, void 0, () => isAwaited);
+  const answer2 = background.session?.command(line, callbacks, placeOptions(pi, context));
   const failed = (error) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
-  return await answer2?.catch(failed) ?? notOpen();
+  const report2 = await answer2?.catch(failed);
+  isAwaited = false;
+  return report2 ?? notOpen();
 }
 function notOpen() {
   return messageReport("error", loadAddon().problem ?? "No session is open");
@@ -8069,7 +8087,16 @@ async function show({ ui }, asked, signal) {
 import module from "node:module";
 
 // extension/tools/script.ts
+import { readFile as readFile2 } from "node:fs/promises";
+
+// extension/host/submission.ts
 import { readFile } from "node:fs/promises";
+async function submittedBy({ structured, structuredFile }) {
+  if (structured !== void 0 || !structuredFile) return structured;
+  return JSON.parse(await readFile(structuredFile, "utf8"));
+}
+
+// extension/tools/script.ts
 var SCRIPT_TOOL = "subagent_run";
 var CODES = {
   aborted: "SUBAGENT_ABORTED",
@@ -8087,7 +8114,7 @@ async function scriptOutput(result) {
     status: run.outcome,
     // A moved run has a receipt in place of a report.
     report: isBackground ? text : await reportOf(run),
-    data: await dataOf(run),
+    data: await submittedBy(run),
     runId: run.runId ?? result.details.runId ?? "",
     // The usage of a stored result is that of the run that was paid before.
     cost: run.reused ? 0 : run.usage.cost
@@ -8095,11 +8122,7 @@ async function scriptOutput(result) {
   return { ...result, structuredContent };
 }
 async function reportOf({ output = "", fullOutputFile }) {
-  return fullOutputFile ? await readFile(fullOutputFile, "utf8") : output;
-}
-async function dataOf({ structured, structuredFile }) {
-  if (structured !== void 0 || !structuredFile) return structured;
-  return JSON.parse(await readFile(structuredFile, "utf8"));
+  return fullOutputFile ? await readFile2(fullOutputFile, "utf8") : output;
 }
 
 // extension/tools/tools.ts
@@ -8222,10 +8245,10 @@ function prepared(tool, args) {
   if (!known) throw new Error(problem);
   return known;
 }
-async function spawn2({ session: session2 }, { native, params, place, host, signal }) {
+async function spawn2({ session: session2 }, { id: callId, native, params, place, host, signal }) {
   if (signal?.aborted) return failure("stopped before anything was started");
   const { agentId: agent, model: childModel, thinking: childThinking, ...named } = params;
-  const options = defined({ ...place, ...named, agent, childModel, childThinking });
+  const options = defined({ ...place, ...named, agent, childModel, childThinking, callId });
   const accepting = native.spawnSession(options, host);
   const receipt = await unlessAborted(signal, accepting);
   if (receipt) return answer(receipt);
@@ -8341,9 +8364,13 @@ var MAX_LINES2 = 5;
 var ROWS_PER_LINE = 6;
 var TICK_MS2 = 1e3;
 var MARGIN = 1;
-function shownOf({ runs, unread, withoutCard }) {
+function shownOf({ runs, unread, workflows, withoutCard }) {
   const hasCard = ({ isForeground, runId, workflow }) => isForeground && workflow === void 0 && !withoutCard.has(runId);
-  return { live: runs.filter((run) => isLive(run) && !hasCard(run) && run.pendingQuestion === void 0), unread };
+  return {
+    live: runs.filter((run) => isLive(run) && !hasCard(run) && run.pendingQuestion === void 0),
+    unread,
+    workflows
+  };
 }
 function showWidget(context, background) {
   let widget;
@@ -8365,9 +8392,9 @@ function showWidget(context, background) {
     return { ...component(theme, draw, () => changes), dispose };
   };
   const follow = () => {
-    const { live: live3, unread } = shownOf(background);
+    const { live: live3, unread, workflows } = shownOf(background);
     changes += 1;
-    if (live3.length + unread.length === 0) hide();
+    if (live3.length + unread.length + workflows.length === 0) hide();
     else if (!widget) context.ui.setWidget(WIDGET2, make);
     widget?.terminal.requestRender();
   };
@@ -8378,9 +8405,9 @@ function showWidget(context, background) {
     hide();
   };
 }
-function widgetLines({ live: live3, unread }, rows, now, pen) {
+function widgetLines({ live: live3, unread, workflows }, rows, now, pen) {
   const limit = Math.max(1, Math.min(MAX_LINES2, Math.floor(rows / ROWS_PER_LINE)));
-  const runs = [JSON.stringify(live3), JSON.stringify(unread)];
+  const runs = [JSON.stringify(live3), JSON.stringify(unread), JSON.stringify(workflows)];
   const lines = (inner) => inner.drawn((native, ...on2) => native.drawWidget(...on2, ...runs, limit, now)) ?? [];
   return pen.indented(MARGIN, lines);
 }
