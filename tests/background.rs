@@ -423,12 +423,15 @@ async fn a_background_run_takes_the_child_that_was_booted_while_its_call_arrived
     );
     early.push(r#"{"agentId":"explorer","task":"#);
     eventually("the early child", || started() == 1).await;
-    scene.spawn_as(SpawnRequest { host_id: Some("call".into()), ..request(root) }).await;
+    let run = scene.spawn_as(SpawnRequest { host_id: Some("call".into()), ..request(root) }).await;
     // The host does this as soon as it has the receipt.
     timeout(PATIENCE, early.end()).await.expect("the call ends");
     let message = conversation.message().await;
     assert!(message.text.contains("Status: success"), "{}", message.text);
     assert_eq!(started(), 1, "the run has started no child of its own");
+    let ended = scene.service.runs(Some(SESSION.into())).await.remove(0);
+    let directory = ended.transcript.as_deref().and_then(Path::parent).and_then(Path::file_name);
+    assert_eq!(directory, Some(run.run_id.as_ref()), "its files have the id of the receipt");
     scene.until_settled(&conversation).await;
     close_conversation(&scene.service, &conversation.view).await;
 }

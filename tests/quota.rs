@@ -145,7 +145,10 @@ async fn ended(call: JoinHandle<ToolResult>) -> ToolResult {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn fifty_tasks_start_only_the_children_under_way_and_finish_once_the_quota_is_back() {
-    let config = json!({ "maxConcurrent": 4, "parallelConcurrency": 4, "maxConcurrentPerUser": 64 });
+    // A child that boots ahead would count as a start.
+    let config = json!({
+        "maxConcurrent": 4, "parallelConcurrency": 4, "maxConcurrentPerUser": 64, "bootAhead": 0,
+    });
     let scene = Scene::new("fifty", NO_TIME, config);
     let calls: Vec<_> = [8, 8, 8, 8, 8, 8, 2]
         .into_iter()

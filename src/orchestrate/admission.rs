@@ -239,6 +239,10 @@ async fn admitted(
     let since = Instant::now();
     let ahead_limit = ready.resolved.concurrency().ahead;
     let show = |seen: WaitStatus| {
+        if seen.quota.is_some() {
+            // That wait may take hours.
+            *next = None;
+        }
         let waits_only_for_a_slot =
             seen.blocked_by.is_none() && seen.rate_limited_until.is_none() && seen.quota.is_none();
         if next.is_none()

@@ -140,11 +140,10 @@ impl ForegroundRun {
     ) -> ToolResult {
         let live = self.live();
         let id = ready.id().clone();
-        // A run that continues with the next step of a chain keeps the id of its receipt.
-        let is_named = !live.is_foreground();
         let mut listed = |progress: Progress| {
             live.update(&progress);
-            if !is_named {
+            // A run that was moved to the background keeps the id of its receipt.
+            if live.is_foreground() {
                 live.change(|run| run.run_id = id.get().into());
             }
             self.service.registry.notify();

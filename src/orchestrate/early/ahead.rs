@@ -39,6 +39,8 @@ enum WaitsFor {
 struct Entry {
     wanted: SpareRequest,
     waits_for: WaitsFor,
+    /// The id of its files. A next child has the id of its run, by which the run is known already.
+    run_id: String,
     /// The channel for the request of a run. The first run takes it.
     claim: Option<oneshot::Sender<Claim>>,
     /// Ends it, and is closed once it has ended.
@@ -59,6 +61,7 @@ impl NextChild {
     /// Boots the child of a run, if there is room and memory for it. `None` if the run cannot use one. Does not wait.
     pub(crate) fn boot(ready: &AdmittedRun) -> Option<Self> {
         let next = ready.without_task()?;
+        next.rename(&ready.id().get());
         let (signals, delist) = enlist(&next, WaitsFor::NextRun)?;
         let child = Self(Arc::clone(&delist.0));
         spawn_task(boot_and_keep(next, WaitsFor::NextRun, signals, delist));
@@ -94,20 +97,17 @@ impl Successor {
 
 /// Takes a spare child for a run or for an early child with this request.
 pub(crate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
-    take(ready, request, |waits_for| waits_for == WaitsFor::AnyCall).await
+    take(ready, request, |entry| entry.waits_for == WaitsFor::AnyCall).await
 }
 
 /// Takes a child that was booted for this run, or a spare child, for a run that has its slot.
 pub(crate) async fn take_with_slot(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
-    take(ready, request, |_| true).await
+    let run_id = ready.id().get();
+    take(ready, request, |entry| entry.waits_for == WaitsFor::AnyCall || *entry.run_id == *run_id).await
 }
 
 /// Takes a child that equals the child that the run would start now. Outdated children are ended.
-async fn take(
-    ready: &AdmittedRun,
-    request: &Request,
-    is_meant: impl Fn(WaitsFor) -> bool,
-) -> Option<Handover> {
+async fn take(ready: &AdmittedRun, request: &Request, is_meant: impl Fn(&Entry) -> bool) -> Option<Handover> {
     let wanted = ready.spare_request()?;
     loop {
         if !Queue::shared().may_adopt(request) {
@@ -124,15 +124,18 @@ async fn take(
         if fits && handover.child().1.adopt(request) {
             return Some(handover);
         }
+        // The run may start a child with the same files next.
+        let (booted, permit) = handover.accept();
+        discard(booted, permit).await;
     }
 }
 
 /// Claims the oldest child that waits for such a run.
-fn claim(wanted: &SpareRequest, is_meant: impl Fn(WaitsFor) -> bool) -> Option<oneshot::Receiver<Handover>> {
+fn claim(wanted: &SpareRequest, is_meant: impl Fn(&Entry) -> bool) -> Option<oneshot::Receiver<Handover>> {
     let mut children = CHILDREN.lock();
     let fitting = children
         .iter_mut()
-        .filter(|entry| entry.is_available() && is_meant(entry.waits_for) && entry.wanted == *wanted);
+        .filter(|entry| entry.is_available() && is_meant(entry) && entry.wanted == *wanted);
     fitting.into_iter().find_map(|entry| {
         let (give, given) = oneshot::channel();
         entry.claim.take()?.send(give).ok()?;
@@ -190,7 +193,8 @@ fn enlist(ready: &AdmittedRun, waits_for: WaitsFor) -> Option<(Signals, Delist)>
     let (claim, claimed) = oneshot::channel();
     let (end, end_signal) = watch::channel(false);
     let end = Arc::new(end);
-    children.push(Entry { wanted, waits_for, claim: Some(claim), end_signal: Arc::clone(&end) });
+    let run_id = ready.id().get().into();
+    children.push(Entry { wanted, waits_for, run_id, claim: Some(claim), end_signal: Arc::clone(&end) });
     Some((Signals { claimed, end_signal }, Delist(end)))
 }
 

@@ -7,9 +7,11 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout_at};
+use uuid::Uuid;
 
 use super::handover::{CLAIM_WAIT, Claim, Handover};
 use crate::orchestrate::queue::Group;
+use crate::run::RunId;
 
 /// The maximum time that a child waits for the next piece of its call.
 const PIECE_TIMEOUT: Duration = Duration::from_secs(30);
@@ -19,6 +21,8 @@ static ARRIVING: Mutex<BTreeMap<String, Arc<Arriving>>> = Mutex::new(BTreeMap::n
 /// A call of which pieces are still arriving.
 pub(super) struct Arriving {
     host_id: String,
+    /// The key of the background run that the call starts. Its child has the id of this key from its start. The run takes the key.
+    key: Mutex<Option<String>>,
     /// The group of the call: its early children count towards the limit of the call.
     pub group: Group,
     /// The children that wait, by task.
@@ -38,6 +42,7 @@ impl Arriving {
     fn new(host_id: String) -> Self {
         Self {
             host_id,
+            key: Mutex::new(Some(Uuid::new_v4().to_string())),
             group: Group::default(),
             children: Mutex::default(),
             last_piece: Mutex::new(Instant::now()),
@@ -68,6 +73,11 @@ impl Arriving {
         }
     }
 
+    /// Returns the id that the child of a background run gets. `None` once the run has taken its key.
+    pub(super) fn background_id(&self) -> Option<RunId> {
+        self.key.lock().as_deref().map(RunId::of_key)
+    }
+
     /// Offers a child for the task with this index. Resolves when its run claims it.
     pub(super) fn offer(&self, index: usize) -> oneshot::Receiver<Claim> {
         let (claim, claimed) = oneshot::channel();
@@ -80,6 +90,12 @@ impl Arriving {
 pub(crate) fn group_of(host_id: Option<&str>) -> Group {
     let arriving = host_id.and_then(|host_id| ARRIVING.lock().get(host_id).cloned());
     arriving.map(|arriving| arriving.group.clone()).unwrap_or_default()
+}
+
+/// Takes the key for the background run that this call starts, if a child was booted for it.
+pub(crate) fn take_key(host_id: &str) -> Option<String> {
+    let arriving = ARRIVING.lock().get(host_id).cloned()?;
+    arriving.key.lock().take()
 }
 
 /// Claims the children that were booted for the first `tasks` tasks of this call. `None` for a task without a live

@@ -139,7 +139,9 @@ async fn keep_until_claimed(
     mut end_signal: watch::Receiver<bool>,
 ) {
     let cancel = Cancel::new();
-    let mut booting = Box::pin(boot(spec, arriving.group.clone(), order, &cancel));
+    let id = if spec.overrides.announces { arriving.background_id() } else { Some(RunId::random()) };
+    let Some(id) = id else { return };
+    let mut booting = Box::pin(boot(spec, id, arriving.group.clone(), order, &cancel));
     let in_time = select! {
         biased;
         booted = &mut booting => Some(booted),
@@ -185,12 +187,13 @@ async fn keep_until_claimed(
 /// Starts a child if there is a permit for it. The children of a call prepare side by side, and ask for permits in order.
 async fn boot(
     spec: RunSpec,
+    id: RunId,
     group: Group,
     mut order: SequenceGuard,
     cancel: &Cancel,
 ) -> Option<(Booted, EarlyPermit)> {
     let host = NoUser { context: Arc::clone(&spec.context), has_no_answer: AtomicBool::new(false) };
-    let ready = prepare(spec, SharedRunId::new(RunId::random()), &host, cancel).await.ok()?;
+    let ready = prepare(spec, SharedRunId::new(id), &host, cancel).await.ok()?;
     // The answer may have arrived since.
     if host.has_no_answer.into_inner() || ready.awaits_host() {
         // The host may have no login for the alias. The run would then start a second child with another model.

@@ -19,7 +19,7 @@ mod streaming_args;
 
 pub use ahead::end_spares;
 pub(super) use ahead::{NextChild, Successor, take_spare, take_with_slot};
-pub(super) use arriving::{claim_all, group_of};
+pub(super) use arriving::{claim_all, group_of, take_key};
 pub use call::EarlyCall;
 pub use calls::{ArrivingCall, CallPiece, EarlyCalls, PieceKind};
 pub(super) use handover::Handover;

@@ -7,6 +7,7 @@ use uuid::Uuid;
 
 use super::refusal::{detach_refusal, refusal};
 use super::request::{Handoff, Receipt, SpawnRequest};
+use crate::orchestrate::early::take_key;
 use crate::orchestrate::model_override::{known_model, known_thinking, line};
 use crate::run::{
     CallSettings, Cleanup, HostModel, RunId, RunOverrides, RunRecord, RunSpec, SHOWN_TASK_BYTES, Timeout,
@@ -87,7 +88,8 @@ pub(super) fn plan(
                 .to_owned(),
         ));
     }
-    let key = request.detached_key.clone().unwrap_or_else(|| Uuid::new_v4().to_string());
+    let early_key = || request.host_id.as_deref().and_then(take_key);
+    let key = request.detached_key.clone().or_else(early_key).unwrap_or_else(|| Uuid::new_v4().to_string());
     let record = RunRecord {
         run_id: RunId::of_key(&key).into(),
         session_key: RunRecord::session_key(&agent, &key),
