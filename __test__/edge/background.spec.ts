@@ -188,7 +188,9 @@ describe("a request for a background run", () => {
 	it("may wait up to the limit of queued runs, regardless of simultaneous requests", async (t) => {
 		const scene = backgroundScene(t, "silent");
 		const here = Here.open(scene);
-		const receipts = await Promise.all(Array.from({ length: 40 }, () => here.spawn({ config: { maxConcurrent: 1 } })));
+		const receipts = await Promise.all(
+			Array.from({ length: 40 }, () => here.spawn({ config: { maxConcurrent: 1, bootAhead: 0 } })),
+		);
 		const accepted = receipts.filter(({ status }) => status === "accepted");
 		const [refused] = receipts.filter(({ status }) => status !== "accepted");
 		assert.equal(accepted.length, 32);

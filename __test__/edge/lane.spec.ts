@@ -92,7 +92,7 @@ function peakOf(scene: Scene): number {
 
 describe("the queue of a process", () => {
 	it("limits the children, and starts the others in the order of their requests", async (t) => {
-		const scene = playing(t, [{ say: "You said: {task}" }], { config: { maxConcurrent: 1 } });
+		const scene = playing(t, [{ say: "You said: {task}" }], { config: { maxConcurrent: 1, bootAhead: 0 } });
 		const tasks = Array.from({ length: 12 }, (_, index) => `task ${index}`);
 		const handles = [];
 		for (const task of tasks) {
@@ -114,7 +114,7 @@ describe("the queue of a process", () => {
 	});
 
 	it("starts several runs, up to the limit", async (t) => {
-		const scene = playing(t, waits, { config: { maxConcurrent: 3 } });
+		const scene = playing(t, waits, { config: { maxConcurrent: 3, bootAhead: 0 } });
 		const gate = new Gate();
 		const runs = Array.from({ length: 7 }, () => new Watched(scene, gate));
 		for (const count of [3, 3, 3, 3, 3, 2, 1]) {
@@ -208,7 +208,7 @@ describe("the queue of a process", () => {
 	});
 
 	it("gives a parallel call its share, and the rest of the call blocks no other run", async (t) => {
-		const scene = playing(t, waits, { config: { maxConcurrent: 3, parallelConcurrency: 2 } });
+		const scene = playing(t, waits, { config: { maxConcurrent: 3, parallelConcurrency: 2, bootAhead: 0 } });
 		const gate = new Gate();
 		const { agent, task: _, ...around } = scene.options;
 		const tasks = Array.from({ length: 5 }, (_, index) => ({ agent, task: `part ${index}` }));
