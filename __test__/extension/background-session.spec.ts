@@ -78,7 +78,7 @@ describe("sessions_spawn", () => {
 		const receipt = { status: "forbidden", error: "8 of 8 children run (maxChildren)" } as const;
 		addon.receipt = { kind: "subagent-receipt", version: 1, ...receipt };
 		assert.deepEqual(JSON.parse(await refused("a")), receipt);
-		assert.match(await refused("b", { signal: AbortSignal.abort() }), /aborted before/);
+		assert.match(await refused("b", { signal: AbortSignal.abort() }), /^stopped before/);
 		assert.equal(addon.spawned.length, 1);
 		addon.spawnSession = async () => {
 			throw new Error("a bug");
@@ -101,7 +101,7 @@ describe("sessions_spawn", () => {
 		);
 		await asked.promise;
 		turn.abort();
-		for (const { content } of await Promise.all(calls)) assert.match(content[0]?.text ?? "", /^aborted/);
+		for (const { content } of await Promise.all(calls)) assert.match(content[0]?.text ?? "", /^stopped/);
 		const [view] = addon.views;
 		assert.deepEqual(view?.used, []);
 		receipt.resolve(addon.receipt);

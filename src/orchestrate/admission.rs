@@ -37,7 +37,7 @@ pub(super) enum EarlyChildren<'a> {
     /// All that are found by the host's id of the call.
     OfCall(&'a str),
     /// The one that was claimed for the call's only run, if there was one.
-    Claimed(Option<Handover>),
+    Claimed(Option<Box<Handover>>),
 }
 
 impl<'a> EarlyChildren<'a> {
@@ -62,7 +62,7 @@ impl Admission<'_> {
         let enter = async {
             let mut booted = match self.early {
                 EarlyChildren::OfCall(host_id) => claim_all(host_id, runs.len()).await,
-                EarlyChildren::Claimed(child) => vec![child],
+                EarlyChildren::Claimed(child) => vec![child.map(|child| *child)],
             };
             booted.resize_with(runs.len(), || None);
             let mut requests = Vec::with_capacity(runs.len());

@@ -112,7 +112,7 @@ async fn begin(
             None => return,
         }
     };
-    let early = EarlyChildren::Claimed(early);
+    let early = EarlyChildren::Claimed(early.map(Box::new));
     Box::pin(drive(&service, registration, ready, (early, &order), &*callbacks)).await;
 }
 
