@@ -761,7 +761,7 @@ describe("the end of a host", () => {
 		] as const) {
 			const there = OtherProcess.open(scene);
 			const { runId } = await there.started();
-			const queued = await there.started({ config: { maxConcurrent: 1 } });
+			const queued = await there.started({ config: { maxConcurrent: 1, bootAhead: 0 } });
 			const { pid } = await there.speaking(runId);
 			await inTime<unknown>(there[how](), how);
 			if (how === "end") assert.equal(isAlive(pid ?? 0), false, "the child has ended before its end is reported");

@@ -424,7 +424,7 @@ describe("the budget of a session", () => {
 	});
 
 	it("belongs to the session's file without an id, and to the process without both", async (t) => {
-		const once = { ...config, protocol: "rpc", maxConcurrent: 1 };
+		const once = { ...config, protocol: "rpc", maxConcurrent: 1, bootAhead: 0 };
 		const scene = playing(t, [{ say: "Done.", usage: { cost: 1 } }], { config: once });
 		const outcomes = async () => {
 			const { stdout } = await host(scene, "several.mjs", ["x", "2"]);

@@ -208,7 +208,7 @@ describe("an unused early child leaves nothing", () => {
 	});
 
 	it("when another run needs its slot, which it gets", async (t) => {
-		const scene = sceneOf(t, repeats, { config: { maxConcurrent: 1 } });
+		const scene = sceneOf(t, repeats, { config: { maxConcurrent: 1, bootAhead: 0 } });
 		const early = arriving(t, scene);
 		early.push('{"agent":"explorer","task"');
 		await booted(scene);
@@ -366,7 +366,9 @@ describe("no early child is booted", () => {
 	}
 
 	it("while other children have all slots", async (t) => {
-		const scene = sceneOf(t, [{ stream: "so far" }, "hang"], { config: { maxConcurrent: 1, graceMs: 200 } });
+		const scene = sceneOf(t, [{ stream: "so far" }, "hang"], {
+			config: { maxConcurrent: 1, bootAhead: 0, graceMs: 200 },
+		});
 		const handle = scene.start();
 		await untilRecorded(scene, "task");
 		const early = arriving(t, scene);

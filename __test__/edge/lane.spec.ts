@@ -126,7 +126,7 @@ describe("the queue of a process", () => {
 	});
 
 	it("shows the positions of waiting runs", async (t) => {
-		const scene = playing(t, waits, { config: { maxConcurrent: 1 } });
+		const scene = playing(t, waits, { config: { maxConcurrent: 1, bootAhead: 0 } });
 		const gate = new Gate();
 		const first = new Watched(scene, gate);
 		await gate.until(1);
@@ -152,7 +152,7 @@ describe("the queue of a process", () => {
 	});
 
 	it("does not count waiting towards timeouts and durations", async (t) => {
-		const config = { maxConcurrent: 1, timeoutMs: 5_000, idleTimeoutMs: 5_000 };
+		const config = { maxConcurrent: 1, bootAhead: 0, timeoutMs: 5_000, idleTimeoutMs: 5_000 };
 		const scene = playing(t, waits, { config });
 		const gate = new Gate();
 		const first = new Watched(scene, gate, {
@@ -173,7 +173,7 @@ describe("the queue of a process", () => {
 	});
 
 	it("starts no child for runs aborted while they wait", async (t) => {
-		const scene = playing(t, waits, { config: { maxConcurrent: 1 } });
+		const scene = playing(t, waits, { config: { maxConcurrent: 1, bootAhead: 0 } });
 		const gate = new Gate();
 		const first = new Watched(scene, gate);
 		await gate.until(1);
@@ -193,7 +193,7 @@ describe("the queue of a process", () => {
 	});
 
 	it("loses a closed run", async (t) => {
-		const scene = playing(t, waits, { config: { maxConcurrent: 1 } });
+		const scene = playing(t, waits, { config: { maxConcurrent: 1, bootAhead: 0 } });
 		const gate = new Gate();
 		const first = new Watched(scene, gate);
 		await gate.until(1);
@@ -273,7 +273,9 @@ describe("a provider that asks for a pause", () => {
 	});
 
 	it("gets no child from runs that were already waiting", async (t) => {
-		const scene = playing(t, [{ when: "limited", do: limited("1s"), else: waits }], { config: { maxConcurrent: 1 } });
+		const scene = playing(t, [{ when: "limited", do: limited("1s"), else: waits }], {
+			config: { maxConcurrent: 1, bootAhead: 0 },
+		});
 		const gate = new Gate();
 		const first = new Watched(scene, gate, { task: "limited", model: "shy/one" });
 		const [delayed, other] = [

@@ -172,7 +172,7 @@ describe("a message to a run", () => {
 	it("is refused before the child has started, after its work and after its end", async (t) => {
 		const settles = [{ say: "Done." }, "settle", { sleep: 60_000 }];
 		const scene = playing(t, [{ when: "holds", do: [gate(), { say: "Held." }], else: settles }], {
-			config: { maxConcurrent: 1 },
+			config: { maxConcurrent: 1, bootAhead: 0 },
 		});
 		const holds = scene.start({ task: "holds the only place" });
 		await untilRecorded(scene, "task");

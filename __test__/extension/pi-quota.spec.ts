@@ -24,7 +24,7 @@ for (const version of piVersions) {
 					The: child,
 				},
 			});
-			stage.configure({ maxConcurrent: 2, parallelConcurrency: 2, earlyBoot: "off" });
+			stage.configure({ maxConcurrent: 2, parallelConcurrency: 2, earlyBoot: "off", bootAhead: 0 });
 		});
 		after(() => stage.close());
 
