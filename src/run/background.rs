@@ -394,7 +394,7 @@ impl RunRecord {
         self.changes_state.filter(|_| !self.is_live()).and_then(Settled::of)
     }
 
-    /// Returns the same for the artifacts of it or of another step of its chain.
+    /// Returns the settled state of the artifacts of this run or of another step of its chain.
     #[must_use]
     pub fn settled_of(&self, artifacts: &RunArtifacts) -> Option<Settled> {
         if artifacts.id(&self.run_id) == self.run_id { self.settled() } else { artifacts.settled }

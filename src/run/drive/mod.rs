@@ -10,6 +10,8 @@
 //! |---|---|
 //! | `active_run` | the state that the other files share while the run has its permit |
 //! | `execute` | the choice of the run's child, and the loop over its attempts |
+//! | `trees` | the tree of the run, and the record of its state before and after the run |
+//! | `next_attempt` | the attempt after a failed one: whether there is one, the wait for it, the start of its child |
 //! | `attempt` | the concurrent tasks while a child works |
 //! | `child` | the activity of a child, and the end of its work |
 //! | `commands` | the commands that prepare the tree before the first prompt and check the work after the last |
@@ -31,8 +33,10 @@ mod control;
 mod deadline;
 mod execute;
 mod loop_guard;
+mod next_attempt;
 mod questions;
 mod shared_collector;
+mod trees;
 mod updates;
 
 pub use control::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
