@@ -414,6 +414,20 @@ async fn a_child_that_boots_ahead_takes_no_slot_from_a_run() {
     drop(permit);
 }
 
+#[tokio::test]
+async fn children_that_booted_ahead_end_if_other_runs_take_the_slots() {
+    let queue = Queue::default();
+    let mut runs: Vec<_> = (0..4).map(|_| queue.enter(request(8))).collect();
+    let mut ahead: Vec<_> = (0..4).map(|_| queue.ahead(&request(8)).expect("there is room")).collect();
+    runs.extend((0..4).map(|_| queue.enter(request(8))));
+    let mut evicted = Vec::new();
+    for child in &mut ahead {
+        evicted.push(is_evicted(child).await);
+    }
+    assert_eq!(evicted, [false, true, true, true], "one child may exist above the limit, the oldest one");
+    assert_eq!(positions(&runs), [None; 8]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn no_child_boots_ahead_while_its_provider_pauses() {
     let queue = Queue::default();

@@ -99,7 +99,16 @@ impl Scene {
 
     /// The started children, in the order of their starts.
     fn up(&self) -> Vec<i32> {
-        let text = fs::read_to_string(self.path("up")).unwrap_or_default();
+        self.pids("up")
+    }
+
+    /// The children that started after the test let the first one continue.
+    fn started_after_go(&self) -> Vec<i32> {
+        self.pids("after-go")
+    }
+
+    fn pids(&self, file: &str) -> Vec<i32> {
+        let text = fs::read_to_string(self.path(file)).unwrap_or_default();
         text.lines().filter_map(|line| line.parse().ok()).collect()
     }
 
@@ -609,7 +618,7 @@ async fn a_call_that_is_still_arriving_gets_the_spare_and_boots_no_other_child()
 fn pauses() -> Child {
     let pause = Child::new().streams("I look").waits_for("go");
     Child::new()
-        .runs(r#"echo $$ >> "$home/up""#)
+        .runs(r#"if test -e "$home/go"; then echo $$ >> "$home/after-go"; fi; echo $$ >> "$home/up""#)
         .receives()
         .starts()
         .once("first", &pause)
@@ -710,6 +719,7 @@ async fn the_next_task_in_the_queue_boots_above_the_limit_and_the_others_do_not(
     let each = by_each(&result);
     assert_eq!(each[..2], scene.up()[..2], "the second task got the child that was booted ahead");
     assert_eq!(sorted(each), sorted(scene.up()), "each task has its own child, and no other was started");
+    assert_eq!(scene.started_after_go(), scene.up()[2..], "only one child waits above the limit");
     scene.ends_with(3).await;
 }
 
@@ -719,11 +729,12 @@ async fn no_child_boots_ahead_if_it_is_switched_off() {
         return;
     }
     let scene = Scene::with(pauses(), json!({ "maxConcurrent": 1, "bootAhead": 0 }));
+    let running = tokio::spawn(chain(scene.tasks(&["first", "second"]), call(Control::default())));
+    eventually("the first task", || !scene.received().is_empty()).await;
     scene.write("go", "");
-    let call = call(Control::default());
-    let result =
-        timeout(PATIENCE, chain(scene.tasks(&["first", "second"]), call)).await.expect("the chain ends");
+    let result = timeout(PATIENCE, running).await.expect("the chain ends").expect("the chain does not panic");
     assert_eq!(by_each(&result), scene.up());
+    assert_eq!(scene.started_after_go(), scene.up()[1..], "the second child started after the first step");
     scene.ends_with(2).await;
 }
 

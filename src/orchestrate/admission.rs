@@ -164,10 +164,17 @@ impl Queued {
                 match Box::pin(admitted(ticket, &ready, &mut next, progress, max_wait, &control.cancel)).await
                 {
                     Ok(permit) => Ok((Box::pin(booted_for(&ready, &control.cancel)).await, permit)),
-                    Err(NotAdmitted::Cancelled(reason)) => Err(reason),
-                    Err(NotAdmitted::NoQuota(error)) => {
-                        let why = error.to_string();
-                        return ready.without_quota(error.provider, why);
+                    Err(not_admitted) => {
+                        if let Some(unused) = next {
+                            unused.end().await;
+                        }
+                        match not_admitted {
+                            NotAdmitted::Cancelled(reason) => Err(reason),
+                            NotAdmitted::NoQuota(error) => {
+                                let why = error.to_string();
+                                return ready.without_quota(error.provider, why);
+                            }
+                        }
                     }
                 }
             }

@@ -182,7 +182,9 @@ impl Chain {
             self.progress.finish(index, &result);
             results.push(result);
         }
-        drop(booted);
+        if let Some(unused) = booted {
+            unused.end().await;
+        }
         if let Some(run) = moved {
             run.deliver(&end_of_chain(&self.call.id.get(), &results, self.limits)).await;
         }
@@ -199,7 +201,7 @@ impl Chain {
         next: &mut NextStep<'_>,
     ) -> ToolResult {
         let Call { host_id, order, control, callbacks, .. } = &*self.call;
-        // Only the first step's child can have been booted: the tasks of the others depend on the step before.
+        // Only the first step can have a child that booted while the call arrived.
         let host_id = host_id.as_deref().filter(|_| index == 0);
         let admission = Admission { early: EarlyChildren::of(host_id), group: None, order };
         let mut show = |now: Progress| {

@@ -106,6 +106,11 @@ pub struct RunSpec {
     pub overrides: RunOverrides,
 }
 
+impl RunSpec {
+    /// The task of a child that boots before its task is known. The child never gets it.
+    pub const NO_TASK: &str = "not known yet";
+}
+
 /// A call's overrides for one run. The default overrides nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOverrides {

@@ -22,7 +22,7 @@ use crate::orchestrate::queue::{EarlyPermit, Queue, Request};
 use crate::run::{AdmittedRun, Booted, Memory, SpareRequest, ToolResult, blocking, spawn_task};
 use supervisor::{Cancel, CancelReason};
 
-/// The interval at which a spare child checks whether memory has become short.
+/// The interval at which a waiting child checks whether memory has become short.
 const MEMORY_CHECK: Duration = Duration::from_secs(5);
 
 /// The children that wait or are being started or ended, the oldest first.
@@ -55,6 +55,7 @@ impl Entry {
 }
 
 /// The child of a run that cannot start yet. Dropping this ends the child, unless its run has taken it.
+#[must_use = "dropping this ends the child"]
 pub(crate) struct NextChild(Arc<watch::Sender<bool>>);
 
 impl NextChild {
@@ -66,6 +67,12 @@ impl NextChild {
         let child = Self(Arc::clone(&delist.0));
         spawn_task(boot_and_keep(next, WaitsFor::NextRun, signals, delist));
         Some(child)
+    }
+
+    /// Ends the child, unless its run has taken it. Resolves when its process and its files are gone.
+    pub(crate) async fn end(self) {
+        self.0.send_replace(true);
+        self.0.closed().await;
     }
 }
 
@@ -100,10 +107,17 @@ pub(crate) async fn take_spare(ready: &AdmittedRun, request: &Request) -> Option
     take(ready, request, |entry| entry.waits_for == WaitsFor::AnyCall).await
 }
 
-/// Takes a child that was booted for this run, or a spare child, for a run that has its slot.
+/// Takes the child that was booted for this run, or else a spare child, for a run that has its slot. A child that was
+/// booted for the run and is not taken has ended then.
 pub(crate) async fn take_with_slot(ready: &AdmittedRun, request: &Request) -> Option<Handover> {
     let run_id = ready.id().get();
-    take(ready, request, |entry| entry.waits_for == WaitsFor::AnyCall || *entry.run_id == *run_id).await
+    let is_own = |entry: &Entry| entry.waits_for == WaitsFor::NextRun && *entry.run_id == *run_id;
+    if let Some(own) = take(ready, request, is_own).await {
+        return Some(own);
+    }
+    // The run's new child gets the directory that the other one has until then.
+    end_all(is_own).await;
+    take_spare(ready, request).await
 }
 
 /// Takes a child that equals the child that the run would start now. Outdated children are ended.
@@ -145,7 +159,15 @@ fn claim(wanted: &SpareRequest, is_meant: impl Fn(&Entry) -> bool) -> Option<one
 
 /// Ends all children that were booted ahead of a run. Resolves when all of their processes and files are gone.
 pub fn end_spares() -> impl Future<Output = ()> + Send + use<> {
-    let ending: Vec<_> = CHILDREN.lock().iter().map(|entry| Arc::clone(&entry.end_signal)).collect();
+    end_all(|_| true)
+}
+
+/// Ends the children that are meant. Takes effect at once; resolves when they are gone.
+fn end_all<F: Fn(&Entry) -> bool>(is_meant: F) -> impl Future<Output = ()> + Send + use<F> {
+    let children = CHILDREN.lock();
+    let ending: Vec<_> =
+        children.iter().filter(|entry| is_meant(entry)).map(|entry| Arc::clone(&entry.end_signal)).collect();
+    drop(children);
     for signal in &ending {
         signal.send_replace(true);
     }
@@ -156,7 +178,7 @@ pub fn end_spares() -> impl Future<Output = ()> + Send + use<> {
     }
 }
 
-/// The signals to a spare child.
+/// The signals to a child that waits for a run.
 struct Signals {
     claimed: oneshot::Receiver<Claim>,
     end_signal: watch::Receiver<bool>,
@@ -175,8 +197,8 @@ impl Signals {
     }
 }
 
-/// Makes an entry for a child. If there are too many spare children, the oldest one for other calls makes way: calls like
-/// the last one are the likelier ones.
+/// Makes an entry for a child. If there are too many spare children, the oldest one for other calls makes way: the next
+/// call is more likely to be like the last one.
 fn enlist(ready: &AdmittedRun, waits_for: WaitsFor) -> Option<(Signals, Delist)> {
     let wanted = ready.spare_request()?;
     let mut children = CHILDREN.lock();

@@ -28,9 +28,6 @@ use agents::Tool;
 use agents::config::{EarlyBoot, OnExit};
 use supervisor::{Cancel, CancelReason};
 
-/// Stands in for the task in the spec. The child never gets it.
-const NO_TASK: &str = "not known yet";
-
 /// A call that is arriving. Its end, or dropping it, ends the children that no run has claimed.
 pub struct EarlyCall {
     arriving: Arc<Arriving>,
@@ -91,7 +88,7 @@ impl EarlyCall {
     fn boot(&self, NamedChild { index, agent, cwd, model }: NamedChild) {
         let claimed = self.arriving.offer(index);
         let cwd = cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
-        let task = NO_TASK.to_owned();
+        let task = RunSpec::NO_TASK.to_owned();
         let context = Arc::clone(&self.context);
         // The call checks the model. If it skips an unknown one, it does not take this child.
         let model = model.map(|model| model.trim().to_owned()).filter(|model| !model.is_empty());

@@ -53,6 +53,8 @@ struct Early {
     /// True if it was asked to end.
     evicted: watch::Sender<bool>,
     waits_for: WaitsFor,
+    /// The maximum number of children in this process while this one waits for its run.
+    max_children: usize,
 }
 
 /// The run that an early child waits for.
@@ -121,7 +123,8 @@ impl State {
         }
     }
 
-    /// Takes a slot for a child that no run has asked for, if no run waits and there is room.
+    /// Takes a slot for a child that no run has asked for, if there is room. While runs wait, only the child of one of them
+    /// may start.
     pub(super) fn early(
         &mut self,
         request: &Request,
@@ -129,11 +132,12 @@ impl State {
     ) -> Option<(u64, watch::Receiver<bool>)> {
         let lane = request.lane.as_ref();
         let alike = self.early_slots().filter(|(_, early)| early.waits_for == waits_for).count();
+        let max_children = request.max_concurrent().saturating_add(request.ahead_limit);
         let has_room = match waits_for {
             WaitsFor::NextRun => {
                 let children = self.count_in(lane) + alike;
                 request.ahead_limit > 0
-                    && children < request.max_concurrent().saturating_add(request.ahead_limit)
+                    && children < max_children
                     && request.per_user.as_ref().is_none_or(|user| children < user.cap)
             }
             WaitsFor::AnyCall | WaitsFor::ArrivingCall => {
@@ -145,7 +149,7 @@ impl State {
         (has_room && self.is_eligible(request, None)).then(|| {
             let id = self.next_id();
             let (evicted, seen) = watch::channel(false);
-            self.take_slot(id, request, Some(Early { evicted, waits_for }));
+            self.take_slot(id, request, Some(Early { evicted, waits_for, max_children }));
             (id, seen)
         })
     }
@@ -277,6 +281,7 @@ impl State {
         }
         self.waiting = waiting;
         self.evict(self.wanted_early_slots(), |_, early| early.is_counted());
+        self.evict(self.surplus_next_children(), |_, early| !early.is_counted());
     }
 
     /// Forgets the pauses that have ended.
@@ -410,6 +415,17 @@ impl State {
             }
         }
         wanted.len()
+    }
+
+    /// Returns the number of children of waiting runs that have to end, because other runs have taken slots since they started.
+    fn surplus_next_children(&self) -> usize {
+        let limits: Vec<usize> = self
+            .early_slots()
+            .filter(|(_, early)| !early.is_counted())
+            .map(|(_, early)| early.max_children)
+            .collect();
+        // Only children on this machine are booted early.
+        limits.iter().min().map_or(0, |max| (self.count_in(None) + limits.len()).saturating_sub(*max))
     }
 
     fn next_id(&mut self) -> u64 {

@@ -9,6 +9,7 @@ use super::active_run::ActiveRun;
 use super::control::QuotaWaitTooLong;
 use crate::run::admit::prepare::AdmittedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
+use crate::run::launch::Memory;
 use crate::run::launch::boot::Booted;
 use crate::run::launch::files::RunFiles;
 use crate::run::outcome::retry::{backoff, has_no_side_effects, may_retry};
@@ -64,7 +65,7 @@ impl ActiveRun<'_> {
     }
 
     /// Waits for the pause before an attempt. Boots its child near the end of the pause, if that child can wait for its
-    /// task. `files` are those of the attempt before. Returns the reason if the run is cancelled in the meantime.
+    /// task and there is memory for it. `files` are those of the attempt before. Returns the reason if the run is cancelled in the meantime.
     pub(super) async fn pause_and_boot(
         &self,
         pause: Duration,
@@ -80,20 +81,23 @@ impl ActiveRun<'_> {
             if !boots || unless_cancelled(&self.cancel, until_boot).await.is_err() {
                 return (files, None);
             }
+            if !blocking(|| Memory::measure().has_room()).await {
+                return (files, None);
+            }
             let files = files.make_room().await;
             // If this fails, the attempt tries again and reports the error.
             (files, self.admitted.launch(attempt, &self.stop).await.ok())
         };
         let (waited, (files, booted)) = tokio::join!(unless_cancelled(&self.cancel, sleep(pause)), boot);
-        match waited {
-            Ok(()) => (files, Ok(booted)),
-            Err(reason) => {
-                if let Some(unneeded) = booted {
-                    unneeded.discard().await;
-                }
-                (files, Err(reason))
-            }
+        let (useful, useless) = match booted {
+            // The attempt starts another child, and reports why that one fails.
+            Some(booted) if waited.is_err() || booted.has_ended() => (None, Some(booted)),
+            booted => (booted, None),
+        };
+        if let Some(booted) = useless {
+            booted.discard().await;
         }
+        (files, waited.map(|()| useful))
     }
 
     /// Writes the refreshed token of an attempt back, before the next attempt starts. Blocks no thread.

@@ -51,7 +51,7 @@ pub(crate) struct Prepared {
     pub remote_output: Option<Box<RemoteOutput>>,
     /// The options for the sandbox around its shell.
     shell: Option<ToolShell>,
-    /// The files that the child reads as it boots, if it is a spare child.
+    /// The files that the child reads as it boots, if it waits for a later run.
     inputs: Option<BootInputs>,
 }
 
@@ -326,7 +326,7 @@ impl AdmittedRun {
 
     /// Returns true if a child that was booted early is identical to the one that would be started now. Blocks.
     pub(crate) fn fits(&self, booted: &Booted) -> bool {
-        !booted.child.tree.has_ended()
+        !booted.has_ended()
             && self.spec.overrides.resumes.is_none()
             && self.resolved.protocol.waits_for_task()
             && booted.prepared.prompt == self.resolved.prompt(&self.plan)
@@ -370,6 +370,11 @@ impl Booted {
     #[must_use]
     pub fn run_id(&self) -> &str {
         &self.prepared.files.run_id
+    }
+
+    /// Returns true if the child has exited by itself.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.child.tree.has_ended()
     }
 
     /// Waits until the child has exited by itself. Cancel safe.

@@ -1,5 +1,5 @@
-//! The inputs of a spare child: the part of a call that decides which child can serve it, and the files that a child
-//! reads as it boots. A spare child is out of date once any of these files has changed.
+//! The inputs of a child that waits for a later run: the part of a call that decides which child can serve it, and the files that a child
+//! reads as it boots. The child is out of date once any of these files has changed.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
@@ -15,10 +15,7 @@ use supervisor::{ChildCommand, resolve_program, search_path};
 use crate::run::admit::prepare::AdmittedRun;
 use crate::run::context::{HostContext, SessionKey};
 use crate::run::pi::package_files;
-use crate::run::spec::{RunId, RunOverrides, SharedRunId, Timeout};
-
-/// A placeholder for the task in the spec. The child never receives it.
-const NO_TASK: &str = "not known yet";
+use crate::run::spec::{RunId, RunOverrides, RunSpec, SharedRunId, Timeout};
 
 /// The part of a call that decides which child can serve it. If two requests are equal, the later call may still need
 /// another child, because the configuration, the agent or another file has changed in the meantime. Then the spare
@@ -73,7 +70,7 @@ impl AdmittedRun {
         next.builder.run_id = SharedRunId::new(RunId::random());
         next.builder.diagnostics.clear();
         next.builder.skipped_options.clear();
-        next.set_task(NO_TASK.to_owned());
+        next.set_task(RunSpec::NO_TASK.to_owned());
         Some(next)
     }
 }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-/// The memory of one spare child, rounded up. `benchmark/RESULTS.md` has the measurement.
+/// The memory of one waiting child, rounded up. `benchmark/RESULTS.md` has the measurement.
 const CHILD_BYTES: u64 = 128 << 20;
-/// The divisor for the available memory: a spare child is booted only if it needs at most 1/`SHARE` of it.
+/// The divisor for the available memory: a child boots ahead only if it needs at most 1/`SHARE` of it.
 const SHARE: u64 = 4;
 /// The same divisor for a child that may wait long: with more memory than this, it does not matter.
 const PLENTY: u64 = 16;
@@ -23,14 +23,14 @@ const GROUPS: &str = "/sys/fs/cgroup";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// The available memory in bytes: the machine's, or less if the control groups of this process leave less. `None`
-    /// if the system does not report it. Then only `spare.count` limits the number of spare children.
+    /// if the system does not report it. Then only `spare.count` and `bootAhead` limit the waiting children.
     pub available: Option<u64>,
 }
 
 impl Memory {
-    /// The estimated maximum memory of one spare child, in bytes.
+    /// The estimated maximum memory of one waiting child, in bytes.
     pub const PER_CHILD: u64 = CHILD_BYTES;
-    /// The memory that must be available for another spare child, in bytes.
+    /// The memory that must be available for another waiting child, in bytes.
     pub const REQUIRED: u64 = CHILD_BYTES * SHARE;
 
     /// Reads the memory of this machine. Blocks.
@@ -42,7 +42,7 @@ impl Memory {
         Self { available: machine.into_iter().chain(groups).min() }
     }
 
-    /// Returns true if another spare child may be booted.
+    /// Returns true if another child may boot ahead of its run.
     #[must_use]
     pub fn has_room(self) -> bool {
         self.available.is_none_or(|available| available >= Self::REQUIRED)
@@ -54,7 +54,7 @@ impl Memory {
         self.available.is_some_and(|available| available >= CHILD_BYTES * PLENTY)
     }
 
-    /// Returns true if there is too little memory for the waiting spare children.
+    /// Returns true if there is too little memory for the waiting children.
     #[must_use]
     pub fn is_short(self) -> bool {
         self.available.is_some_and(|available| available < CHILD_BYTES * RESERVE)
