@@ -377,7 +377,7 @@ export interface Ended<Data = undefined> {
 /** A change of a run. A slow reader gets joined texts and only the newest state. */
 export type Update<Data = undefined> = UpdateBase &
 	(
-		| { type: "state"; /** The position in the queue, from 1. */ position?: number; /** The run that it waits for. */ blockedBy?: string }
+		| { type: "state"; /** The position in the queue, from 1, rounded up by at most an eighth after 16. */ position?: number; /** The run that it waits for. */ blockedBy?: string }
 		| {
 				type: "text";
 				/** The child's words since the last update. */

@@ -581,9 +581,10 @@ function placeOf({ cwd, agentDir, env, piCommand, config }) {
     ...config && { config }
   };
 }
-function groupOptions({ account, maxCost, workflow: workflow2 }, { cwd, config }) {
+function groupOptions({ account, maxCost, limit: limit2, workflow: workflow2 }, { cwd, config }) {
   return {
-    account,
+    ...account !== void 0 && { account },
+    ...limit2 && { group: limit2 },
     ...maxCost !== void 0 && { config: { ...config, sessionBudget: { maxCost } } },
     // The workflow's project decides which agents and which configuration there are; the child works in its own directory.
     ...workflow2?.project !== void 0 && { cwd: workflow2.project, childCwd: cwd },
@@ -635,13 +636,14 @@ var defaultConcurrency = 8;
 function parallel(tasks, options = {}) {
   checkList(tasks, "tasks", checkRun);
   checkParallel(options);
-  const group = new TaskGroup(options);
   const { concurrency = defaultConcurrency } = options;
+  const limit2 = Math.min(concurrency, tasks.length);
+  const group = new TaskGroup(options, { id: (0, import_node_crypto.randomUUID)(), limit: limit2 });
   const waiting = tasks.entries();
   const worker = async () => {
     for (const [index, task] of waiting) group.finish(index, await group.run(task));
   };
-  const workers = Array.from({ length: Math.min(concurrency, tasks.length) }, worker);
+  const workers = Array.from({ length: Math.min(limit2 + 1, tasks.length) }, worker);
   group.endWith(Promise.all(workers), tasks.length);
   return group;
 }
@@ -674,8 +676,11 @@ var TaskGroup = class {
   #hasEnded = false;
   #wake = [];
   #results = Promise.resolve([]);
-  constructor({ budget, signal: signal2 }) {
-    this.#group = budget && { account: `group:${(0, import_node_crypto.randomUUID)()}`, maxCost: budget.maxCost };
+  constructor({ budget, signal: signal2 }, limit2) {
+    this.#group = {
+      ...budget && { account: `group:${(0, import_node_crypto.randomUUID)()}`, maxCost: budget.maxCost },
+      ...limit2 && { limit: limit2 }
+    };
     this.#signal = signal2;
     if (signal2?.aborted) this.#onAbort();
     else signal2?.addEventListener("abort", this.#onAbort, { once: true });

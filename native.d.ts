@@ -275,7 +275,7 @@ export interface Streaming {
    * start.
    */
   state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota"
-  /** The position in the queue of this process, from 1; absent once the run has a slot. */
+  /** The position in the queue of this process, from 1, rounded up by at most an eighth after 16; absent once the run has a slot. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   rateLimitedForMs?: number
@@ -309,7 +309,7 @@ export interface TaskProgress {
   agent: string
   /** `waiting`: a step of a chain that has to wait for the one before; from `completed` on the task has ended. */
   state: "waiting" | "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
-  /** The position in the queue of this process, from 1; absent once the task has a slot. */
+  /** The position in the queue of this process, from 1, rounded up by at most an eighth after 16; absent once the task has a slot. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   rateLimitedForMs?: number
@@ -602,7 +602,7 @@ export interface RunRecord {
    * start.
    */
   state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended"
-  /** The position in the queue, from 1; absent once it has a slot. */
+  /** The position in the queue, from 1, rounded up by at most an eighth after 16; absent once it has a slot. */
   position?: number
   /** The run that writes to its work tree and has to end first; absent unless that holds it back. */
   blockedBy?: string
@@ -2726,6 +2726,17 @@ export declare function questionToAnswer(line: string, waiting: Array<WaitingQue
  */
 export declare function removeWorkflow(options: SurfaceOptions, id: string): Promise<boolean>
 
+/**
+ * Runs that belong together, each with a call of its own. While a run waits for the others, its child may boot
+ * ahead (`bootAhead`).
+ */
+export interface RunGroup {
+  /** The id of the group, the same for all of its runs in this process. */
+  id: string
+  /** The maximum number of its children at the same time; 0 counts as 1. */
+  limit: number
+}
+
 /** One agent, one task, and the pi that asks. */
 export interface RunOptions {
   /** The agent's name. */
@@ -2761,6 +2772,8 @@ export interface RunOptions {
    * under way is waited for, and an interrupted one continues in its session.
    */
   workflow?: WorkflowKey
+  /** The group of the run. If the group has as many children as its limit allows, the run waits in the queue. */
+  group?: RunGroup
   /**
    * The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an
    * `outputSchema`.

@@ -3,6 +3,7 @@
 import { randomUUID } from "node:crypto";
 
 import type { Ended, GroupOptions, ParallelOptions, Result, RunOptions, Schema, Step, Success, Tasks } from "../index.js";
+import type { RunGroup } from "../native.js";
 import { checkChain, checkList, checkParallel, checkRun, OptionsError } from "./options.ts";
 import { noUsage } from "./result.ts";
 import { type Group, RunTask, reasonOf } from "./task.ts";
@@ -17,13 +18,15 @@ const defaultConcurrency = 8;
 export function parallel(tasks: readonly AnyOptions[], options: ParallelOptions = {}): Tasks<unknown> {
 	checkList(tasks, "tasks", checkRun);
 	checkParallel(options);
-	const group = new TaskGroup(options);
 	const { concurrency = defaultConcurrency } = options;
+	const limit = Math.min(concurrency, tasks.length);
+	const group = new TaskGroup(options, { id: randomUUID(), limit });
 	const waiting = tasks.entries();
 	const worker = async () => {
 		for (const [index, task] of waiting) group.finish(index, await group.run(task));
 	};
-	const workers = Array.from({ length: Math.min(concurrency, tasks.length) }, worker);
+	// One task waits in the engine's queue, where its child boots ahead.
+	const workers = Array.from({ length: Math.min(limit + 1, tasks.length) }, worker);
 	group.endWith(Promise.all(workers), tasks.length);
 	return group;
 }
@@ -50,7 +53,7 @@ export function chain(steps: readonly AnyStep[], options: GroupOptions = {}): Ta
 }
 
 class TaskGroup implements Tasks<unknown> {
-	readonly #group: Group | undefined;
+	readonly #group: Group;
 	readonly #running = new Set<RunTask>();
 	readonly #ended: Ended<unknown>[] = [];
 	readonly #signal: AbortSignal | undefined;
@@ -60,8 +63,11 @@ class TaskGroup implements Tasks<unknown> {
 	#wake: (() => void)[] = [];
 	#results: Promise<Result<unknown>[]> = Promise.resolve([]);
 
-	constructor({ budget, signal }: GroupOptions) {
-		this.#group = budget && { account: `group:${randomUUID()}`, maxCost: budget.maxCost };
+	constructor({ budget, signal }: GroupOptions, limit?: RunGroup) {
+		this.#group = {
+			...(budget && { account: `group:${randomUUID()}`, maxCost: budget.maxCost }),
+			...(limit && { limit }),
+		};
 		this.#signal = signal;
 		if (signal?.aborted) this.#onAbort();
 		else signal?.addEventListener("abort", this.#onAbort, { once: true });

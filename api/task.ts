@@ -7,10 +7,13 @@ import { resultOf } from "./result.ts";
 import { jsonSchemaOf } from "./schema.ts";
 import { Changes, Reader } from "./updates.ts";
 
-/** The account of a group of runs, and its budget. */
+/** What runs of a group share. */
 export interface Group {
-	account: string;
+	/** The account of all runs, for their budget or that of their workflow. */
+	account?: string;
 	maxCost?: number;
+	/** The limit on the runs at the same time. */
+	limit?: native.RunGroup;
 	/** The place of the run in a workflow. */
 	workflow?: native.WorkflowKey;
 }
@@ -140,9 +143,10 @@ export function placeOf({ cwd, agentDir, env, piCommand, config }: Pick<RunOptio
 }
 
 /** The options of a run in a group. The group's budget is in place of the session's. */
-function groupOptions({ account, maxCost, workflow }: Group, { cwd, config }: { cwd: string; config?: Record<string, unknown> }) {
+function groupOptions({ account, maxCost, limit, workflow }: Group, { cwd, config }: { cwd: string; config?: Record<string, unknown> }) {
 	return {
-		account,
+		...(account !== undefined && { account }),
+		...(limit && { group: limit }),
 		...(maxCost !== undefined && { config: { ...config, sessionBudget: { maxCost } } }),
 		// The workflow's project decides which agents and which configuration there are; the child works in its own directory.
 		...(workflow?.project !== undefined && { cwd: workflow.project, childCwd: cwd }),

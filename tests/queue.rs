@@ -56,6 +56,18 @@ async fn runs_start_in_the_order_of_arrival_with_matching_positions() {
 }
 
 #[tokio::test]
+async fn distant_positions_are_rounded_up() {
+    let queue = Queue::default();
+    let running = permit(&mut queue.enter(request(1))).await;
+    let all: Vec<_> = (0..200).map(|_| queue.enter(request(1))).collect();
+    let shown: Vec<_> = positions(&all).into_iter().flatten().collect();
+    assert_eq!(shown[..16], (1..=16).collect::<Vec<_>>(), "near positions are exact");
+    assert_eq!((shown[16], shown[17], shown[32], shown[199]), (18, 18, 36, 208));
+    assert!(shown.iter().zip(1..).all(|(shown, exact)| (exact..=exact + exact / 8).contains(shown)));
+    drop(running);
+}
+
+#[tokio::test]
 async fn a_run_that_leaves_moves_the_later_runs_up() {
     let queue = Queue::default();
     let running = permit(&mut queue.enter(request(1))).await;

@@ -725,8 +725,8 @@ describe("the end of a host", () => {
 	});
 
 	for (const isSaved of [true, false]) {
-		const whose = isSaved ? "that which asked" : "that which resumes, as the other one was never saved";
-		it(`leaves a run that another conversation may resume, with its result for ${whose}`, async (t) => {
+		const session = isSaved ? "a saved session" : "a session that was never saved";
+		it(`leaves a run of ${session} that another conversation may resume, and receives its result then`, async (t) => {
 			const scene = backgroundScene(t, stalls);
 			const at = (name: string) => ({ sessionId: name, parentSessionFile: scene.path(`sessions/${name}.jsonl`) });
 			if (isSaved) scene.write("sessions/one.jsonl", "");
@@ -742,13 +742,16 @@ describe("the end of a host", () => {
 			scene.write("scenario.json", JSON.stringify([{ say: "All of it." }]));
 			const two = Here.open(scene, at("two"));
 			const { text } = await two.execute(`resume ${runId}`);
-			assert.equal(/its result arrives here/.test(text), !isSaved, text);
-			await two.run(runId, ({ status }) => status === "success");
-			const receiver = isSaved ? Here.open(scene, at("one")) : two;
-			const received = await receiver.receive();
+			assert.match(text, /its result arrives here/);
+			const found = (await two.runs()).map((run) => run.runId);
+			assert.deepEqual(found, [runId], "the conversation that resumed the run lists it");
+			const received = await two.receive();
 			assert.match(received.text, /All of it\./);
-			// The conversation that asked gets both ends.
-			assert.deepEqual([received.runIds, two.messages.length], isSaved ? [[runId, runId], 0] : [[runId], 1]);
+			assert.deepEqual([received.runIds, two.messages.length], [[runId], 1]);
+			// The first end belongs to the conversation that asked.
+			const first = await Here.open(scene, at("one")).receive();
+			assert.doesNotMatch(first.text, /All of it/);
+			assert.deepEqual(first.runIds, [runId]);
 		});
 	}
 

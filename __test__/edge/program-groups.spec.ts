@@ -59,6 +59,21 @@ describe("parallel runs", () => {
 		assert.equal(recordsOf(scene, "task").length, 3);
 	});
 
+	it("boot the child of the next task while it waits", async (t) => {
+		const { scene, task } = stage(t, obedient);
+		const group = run.parallel([task("gate 1"), task("gate 2"), task("gate 3")], { concurrency: 1 });
+		await untilRecorded(scene, "task", 1);
+		await untilRecorded(scene, "argv", 2);
+		assert.equal(recordsOf(scene, "task").length, 1, "the second child has no task");
+		scene.open();
+		const results = await inTime(Promise.resolve(group), "the results");
+		assert.deepEqual(
+			results.map(({ ok }) => ok),
+			[true, true, true],
+		);
+		assert.equal(recordsOf(scene, "argv").length, 3, "each child served one task");
+	});
+
 	it("share a budget", async (t) => {
 		const { task } = stage(t, obedient);
 		const tasks = ["a", "b", "c", "d"].map(task);

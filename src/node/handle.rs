@@ -141,7 +141,7 @@ fn start<T: Send + 'static, Running>(
 where
     Running: Future<Output = run::ToolResult> + Send + 'static,
 {
-    let CallRequest { spec, host_id, is_aborted } = request;
+    let CallRequest { spec, host_id, group, is_aborted } = request;
     let id = SharedRunId::new(RunId::random());
     let control = Control::default();
     let order = CallOrder::now();
@@ -158,7 +158,7 @@ where
     let (updates, seen) = watch::channel(None);
     let callbacks = Arc::new(host.unwrap_or_default());
     let ends_with = cancel_of_thread(env)?;
-    let call = Call { id, callbacks, control, updates, host_id, order, background_move, ends_with };
+    let call = Call { id, callbacks, control, updates, host_id, group, order, background_move, ends_with };
     // Join both, so that the last update comes before the result.
     let both = spawn_task(async move { tokio::join!(run(spec, call), forward(seen, on_update)).0 });
     spawn_task(async move {

@@ -20,6 +20,7 @@ use super::background::host_process::host_process;
 use super::context::{absolute, context_now};
 use super::json::Parsed;
 use crate::orchestrate::background::{ConversationScope, KnownDeliveries, SpawnRequest};
+use crate::orchestrate::queue::Group;
 use crate::orchestrate::{TaskSpec, TasksSpec};
 use crate::run::{
     Host, HostContext, HostExtension, HostSkill, HostTool, RunOverrides, RunSpec, SessionKey, TakenName,
@@ -168,12 +169,24 @@ pub struct OwnRunOptions {
     /// under way is waited for, and an interrupted one continues in its session.
     #[napi(ts_type = "WorkflowKey")]
     pub workflow: Option<Parsed<WorkflowRun>>,
+    /// The group of the run. If the group has as many children as its limit allows, the run waits in the queue.
+    pub group: Option<RunGroup>,
     /// The host's id of the call; the run claims the child that `bootEarly` booted under it, unless it has an
     /// `outputSchema`.
     pub call_id: Option<String>,
     /// True when the caller's signal has fired already: nothing is started, and the outcome is `aborted`.
     /// @default false
     pub aborted: Option<bool>,
+}
+
+/// Runs that belong together, each with a call of its own. While a run waits for the others, its child may boot
+/// ahead (`bootAhead`).
+#[napi(object, object_to_js = false)]
+pub struct RunGroup {
+    /// The id of the group, the same for all of its runs in this process.
+    pub id: String,
+    /// The maximum number of its children at the same time; 0 counts as 1.
+    pub limit: u32,
 }
 
 /// Several tasks side by side, and the pi that asks.
@@ -267,6 +280,8 @@ pub type EarlyOptions = CallOptions<OwnEarlyOptions>;
 pub(super) struct CallRequest<T> {
     pub(super) spec: T,
     pub(super) host_id: Option<String>,
+    /// The group of a call with one task, and the group's limit.
+    pub(super) group: Option<(Group, usize)>,
     pub(super) is_aborted: bool,
 }
 
@@ -292,7 +307,8 @@ impl RunOptions {
         };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
         let workflow = self.own.workflow.map(|Parsed(workflow)| workflow);
-        CallRequest { spec: (spec, workflow), host_id, is_aborted: self.own.aborted == Some(true) }
+        let group = self.own.group.map(|RunGroup { id, limit }| (Group::named(&id), limit as usize));
+        CallRequest { spec: (spec, workflow), host_id, group, is_aborted: self.own.aborted == Some(true) }
     }
 }
 
@@ -318,7 +334,7 @@ fn tasks_request(
 ) -> CallRequest<TasksSpec> {
     let (cwd, context) = host.into_context();
     let spec = TasksSpec { tasks, cwd, context: Arc::new(context) };
-    CallRequest { spec, host_id, is_aborted: aborted == Some(true) }
+    CallRequest { spec, host_id, group: None, is_aborted: aborted == Some(true) }
 }
 
 impl SpawnOptions {

@@ -275,7 +275,7 @@ export interface Streaming {
    * start.
    */
   state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota"
-  /** The position in the queue of this process, from 1; absent once the run has a slot. */
+  /** The position in the queue of this process, from 1, rounded up by at most an eighth after 16; absent once the run has a slot. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   rateLimitedForMs?: number
@@ -309,7 +309,7 @@ export interface TaskProgress {
   agent: string
   /** `waiting`: a step of a chain that has to wait for the one before; from `completed` on the task has ended. */
   state: "waiting" | "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "completed" | "failed" | "aborted" | "idle_timeout" | "hard_timeout" | "budget" | "killed" | "skipped" | "interrupted" | "background"
-  /** The position in the queue of this process, from 1; absent once the task has a slot. */
+  /** The position in the queue of this process, from 1, rounded up by at most an eighth after 16; absent once the task has a slot. */
   position?: number
   /** Milliseconds until the rate limit of its provider lets it start; absent unless that holds it back. */
   rateLimitedForMs?: number
@@ -602,7 +602,7 @@ export interface RunRecord {
    * start.
    */
   state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended"
-  /** The position in the queue, from 1; absent once it has a slot. */
+  /** The position in the queue, from 1, rounded up by at most an eighth after 16; absent once it has a slot. */
   position?: number
   /** The run that writes to its work tree and has to end first; absent unless that holds it back. */
   blockedBy?: string

@@ -8,6 +8,7 @@ use tokio::sync::watch;
 
 use super::background_move::BackgroundMove;
 use super::call_order::CallOrder;
+use super::queue::Group;
 use crate::run::{
     Control, HostCallbacks, HostContext, Progress, RunOverrides, RunSpec, SharedRunId, Throttle, ToolResult,
 };
@@ -28,6 +29,8 @@ pub struct Call {
     pub updates: UpdateSender,
     /// The host's id of the call; finds the children that were booted for it.
     pub host_id: Option<String>,
+    /// The group whose calls share a limit on their children, with this limit. For a call with one task.
+    pub group: Option<(Group, usize)>,
     /// Its position among all calls of this process.
     pub order: CallOrder,
     /// Ends the wait of the call while its runs continue.

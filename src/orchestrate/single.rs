@@ -26,7 +26,7 @@ pub async fn single(spec: RunSpec, call: Call) -> ToolResult {
 /// Works like [`single`]. With a `key` in a workflow, the call may have its result already, wait for another call, or continue an
 /// earlier run.
 pub async fn keyed(spec: RunSpec, key: Option<WorkflowRun>, call: Call) -> ToolResult {
-    let Call { id, callbacks, control, host_id, order, background_move, .. } = &call;
+    let Call { id, callbacks, control, host_id, group, order, background_move, .. } = &call;
     let _close_on_drop = background_move.close_on_drop();
     let settings = CallSettings::unless_cancelled(&spec.cwd, &spec.context, &control.cancel).await;
     if spec.context.host.cwd.as_ref().is_some_and(|cwd| *cwd != spec.cwd)
@@ -48,7 +48,7 @@ pub async fn keyed(spec: RunSpec, key: Option<WorkflowRun>, call: Call) -> ToolR
             }
         },
     };
-    let admission = Admission { early: EarlyChildren::of(host_id.as_deref()), group: None, order };
+    let admission = Admission { early: EarlyChildren::of(host_id.as_deref()), group: group.clone(), order };
     let queued = admission.enter_one(&ready, &control.cancel).await;
     let (record, from_start, lead) =
         keyed.map_or((None, None, None), |(record, from_start, lead)| (record, from_start, Some(lead)));

@@ -76,10 +76,9 @@ pub enum ActionOutcome {
     PassedOn,
     /// The run now checks if its provider's quota is available again.
     TriesQuota,
-    /// The run continues in its own session.
+    /// The run continues, and its result goes to the conversation that asked for it.
     Resumed,
-    /// The run continues, and its result goes to the conversation that has resumed it, because the original
-    /// conversation is gone.
+    /// The run continues, and its result goes to the conversation that has resumed it instead of the original one.
     Adopted,
     /// The run continues without the call that has waited for it.
     HandedOver,

@@ -19,6 +19,7 @@ pub(crate) fn call(callbacks: Arc<dyn HostCallbacks>) -> Call {
         host_id: None,
         order: CallOrder::now(),
         background_move: BackgroundMove::default(),
+        group: None,
         ends_with: Cancel::new(),
     }
 }

@@ -249,7 +249,7 @@ pub async fn resume(
         // The answer to a message of a person is not the result of the run's task, which its workflow keeps.
         run.workflow = None;
     }
-    // A person who continues a run gives it its budget anew.
+    // A person who continues a run gives it its budget anew, and waits for its result.
     continue_session(service, &run, message, Used::default(), scope, callbacks).await
 }
 
@@ -405,13 +405,16 @@ fn try_quota(
     }
 }
 
-/// Makes the conversation that resumes a run the receiver of the run's end, if the conversation that requested the run
-/// is gone. Returns true if it did.
+/// Makes the conversation that resumes a run the receiver of the run's end. The runs of a workflow stay with the
+/// conversation of the workflow, as long as it can be opened again. Returns true if the receiver is another one now.
 async fn adopt(record: &mut RunRecord, scope: &ConversationScope) -> bool {
     let Some(here) = scope.context.session().filter(|here| **here != *record.session) else { return false };
-    let asked = record.clone();
     // A caller that keeps its conversations itself names no file.
-    if record.session_file.is_none() || blocking(move || asked.session_is_saved()).await {
+    if record.session_file.is_none() {
+        return false;
+    }
+    let asked = record.clone();
+    if record.workflow.is_some() && blocking(move || asked.session_is_saved()).await {
         return false;
     }
     here.clone_into(&mut record.session);

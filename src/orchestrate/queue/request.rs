@@ -1,7 +1,10 @@
 //! A run's request to the queue, and its status while it waits.
 
-use std::sync::Arc;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Weak};
 use std::time::Instant;
+
+use parking_lot::Mutex;
 
 use super::pauses::QuotaWait;
 use store::Store;
@@ -51,6 +54,21 @@ pub struct UserCap {
 #[derive(Clone, Debug, Default)]
 pub struct Group(Arc<()>);
 
+/// The groups with a name, as long as one of their runs exists.
+static NAMED: Mutex<BTreeMap<String, Weak<()>>> = Mutex::new(BTreeMap::new());
+
+impl Group {
+    /// Returns the group with this name, for runs that belong together and are started by calls of their own.
+    #[must_use]
+    pub fn named(name: &str) -> Self {
+        let mut named = NAMED.lock();
+        named.retain(|_, group| group.strong_count() > 0);
+        let group = named.get(name).and_then(Weak::upgrade).unwrap_or_default();
+        named.insert(name.to_owned(), Arc::downgrade(&group));
+        Self(group)
+    }
+}
+
 impl PartialEq for Group {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
@@ -60,7 +78,8 @@ impl PartialEq for Group {
 /// The status of a run in the queue.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WaitStatus {
-    /// Its position among all that wait in this process: 1 is the first, `None` has been admitted.
+    /// Its position among all that wait in this process: 1 is the first, `None` has been admitted. Exact up to 16, then
+    /// rounded up by at most an eighth.
     pub position: Option<usize>,
     /// The end of its provider's pause. `None` without one.
     pub rate_limited_until: Option<Instant>,

@@ -276,7 +276,7 @@ impl State {
             run.show(|status| {
                 status.reason = reason;
                 (status.position, status.blocked_by, status.is_unanswered) =
-                    (Some(index + 1), blocked_by, is_unanswered);
+                    (Some(shown_position(index + 1)), blocked_by, is_unanswered);
             });
         }
         self.waiting = waiting;
@@ -432,6 +432,13 @@ impl State {
         self.last_id += 1;
         self.last_id
     }
+}
+
+/// Rounds a position up, from 17 on to steps of at most an eighth of it: each run that leaves a long queue would otherwise
+/// wake all others.
+fn shown_position(position: usize) -> usize {
+    let step = 1 << position.ilog2().saturating_sub(3);
+    position.next_multiple_of(step)
 }
 
 impl Slot {

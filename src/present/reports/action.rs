@@ -48,10 +48,7 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
         ActionOutcome::Resumed => (Mark::Started, format!("resumed {name}: it continues in its own session")),
         ActionOutcome::Adopted => (
             Mark::Started,
-            format!(
-                "resumed {name}: it continues in its own session. The conversation that asked for it no \
-                 longer exists, so its result arrives here"
-            ),
+            format!("resumed {name}: it continues in its own session, and its result arrives here"),
         ),
     };
     // The card of a call says it, and the message about the end of a background run.
