@@ -484,7 +484,7 @@ describe("keys with an effect", () => {
 		const script = { path: "/project/review.ts", sha256: "0" };
 		background.answer = (line) => ({ ...report(`done: ${line}`), workflow: script });
 		await panel.press("G");
-		assert.equal(panel.foot, "enter show runs  s give up  r continue  i info  a all sessions  ? keys  escape close");
+		assert.equal(panel.foot, "s give up  r continue  i info  a all sessions  ? keys  escape close");
 		await panel.press("r", "i");
 		assert.deepEqual(background.commands, ["stop review", 'resume "every night"', 'info "every night"']);
 		assert.deepEqual(started[1], script);

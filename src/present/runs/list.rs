@@ -125,10 +125,8 @@ pub fn draw_widget(page: &mut Page, live: &str, unread: &str, workflows: &str, m
     let (mut live, unread) = (read_runs(live), read_runs(unread));
     let workflows: Vec<ShownWorkflow> = serde_json::from_str(workflows).unwrap_or_default();
     let shown = &workflows[..max.min(workflows.len())];
-    let asks = |workflow: &ShownWorkflow| live.iter().any(|run| is_of(run, workflow) && run.asks());
-    let rows = shown
-        .iter()
-        .map(|workflow| (workflow_texts(workflow, asks(workflow)), widget_activity(workflow, &live)));
+    let rows =
+        shown.iter().map(|workflow| (workflow_texts(workflow, false), widget_activity(workflow, &live)));
     let (mut texts, mut activities): (Vec<_>, Vec<_>) = rows.unzip();
     live.retain(|run| workflows.iter().all(|workflow| !is_of(run, workflow)));
     let working = &live[..(max - shown.len()).min(live.len())];

@@ -32,14 +32,14 @@ pub(super) fn workflow_activity(workflow: &ShownWorkflow) -> Vec<Span> {
     vec![Span::new("muted", words.join(" · "))]
 }
 
-/// Returns the activity of a running workflow in the widget: as in the list, then its cost, and the question or else the
-/// newest words of its active runs. The runs that come with a workflow have no words.
+/// Returns the activity of a running workflow in the widget: as in the list, then its cost, and the newest words of its active
+/// runs. The runs that come with a workflow have no words.
 pub(super) fn widget_activity(workflow: &ShownWorkflow, live: &[ShownRun]) -> Vec<Span> {
     let mut spans = workflow_activity(workflow);
     spans.extend(workflow.spent().map(|cost| Span::new("dim", format!(" · {cost}"))));
     let own = live.iter().filter(|run| is_of(run, workflow) && run.is_live());
     let speaking = own.filter(|run| run.latest().iter().any(|span| !span.text.is_empty()));
-    if let Some(run) = speaking.max_by_key(|run| (run.asks(), run.created_ms)) {
+    if let Some(run) = speaking.max_by_key(|run| run.created_ms) {
         spans.push(Span::new("muted", " · "));
         spans.append(&mut run.latest());
     }
