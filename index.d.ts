@@ -442,7 +442,7 @@ export interface ResultBase {
 	outcome: SingleResult["outcome"];
 	/** The usage of all attempts. */
 	usage: RunUsage;
-	/** True if this is the stored result of a run in a workflow. It costs nothing; `usage` is what it cost then. */
+	/** True if this is the stored result of a run in a workflow. It costs nothing. `usage` is the usage of the earlier run. */
 	reused?: true;
 	/** The id of the run in its session. Absent without a session. */
 	runId?: string;

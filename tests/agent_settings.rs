@@ -282,7 +282,7 @@ async fn an_unknown_model_or_a_model_without_login_starts_no_child() {
     };
     let (args, result) = run(&asks("anthropic/sonnet"), &models(no_login.clone())).await;
     assert!(args.is_empty(), "{args}");
-    assert_eq!(result.text, "model `anthropic/sonnet` needs `/login anthropic`");
+    assert_eq!(result.text, "model `anthropic/sonnet` has no login: run `/login anthropic`");
     let of_file = scene(&json!({}));
     write(&of_file, "agent/agents/own.md", &OWN.replace("file/model", "anthropic/sonnet"));
     let (args, from_file) = run(&of_file, &models(no_login.clone())).await;
@@ -349,6 +349,17 @@ async fn an_alias_that_cannot_be_used_here_gives_way_to_the_session_s_model_with
             unknown.clone(),
             "--model session/model ",
             format!("model `opus` is not available here, {session}"),
+        ),
+        (
+            of_file("opus", json!({})),
+            HostModel {
+                problem: Some(
+                    "Model \"opus\" is ambiguous across providers: a/opus, b/opus. Use --provider".into(),
+                ),
+                ..HostModel::default()
+            },
+            "--model session/model ",
+            format!("model `opus` names several models here, {session}"),
         ),
         (
             of_file("sonnet:high", json!({})),
@@ -658,12 +669,15 @@ async fn doctor_reports_a_missing_login_once_for_all_agents() {
     let model = HostModel { model: Some("amazon-bedrock/claude-haiku".into()), ..HostModel::default() };
     let user = Arc::new(models(model));
     let checks = doctor(scene.spec.cwd.clone(), Arc::clone(&scene.spec.context), user).await;
-    let logins: Vec<_> = checks.iter().filter(|check| check.message.contains("needs `/login")).collect();
+    let logins: Vec<_> =
+        checks.iter().filter(|check| check.message.contains("has no login: run `/login")).collect();
     assert_eq!(logins.len(), 1, "{logins:?}");
     let message = &logins[0].message;
     assert!(message.starts_with("explorer, "), "{message}");
     assert!(
-        message.ends_with(", own: model `amazon-bedrock/claude-haiku` needs `/login amazon-bedrock`"),
+        message.ends_with(
+            ", own: model `amazon-bedrock/claude-haiku` has no login: run `/login amazon-bedrock`"
+        ),
         "{message}"
     );
     let hint = logins[0].hint.as_deref();

@@ -297,7 +297,7 @@ describe("model", () => {
 		});
 		const script = "begin; said 'Done.'; settled";
 		const refused = await new Scene(t, script).run({ config }, undefined, model({ variables: ["THE_KEY"] }));
-		assert.equal(textOf(refused), "model `anthropic/claude-sonnet` needs `/login anthropic`");
+		assert.equal(textOf(refused), "model `anthropic/claude-sonnet` has no login: run `/login anthropic`");
 		assert.equal(refused.details.error?.code, "INVALID_INPUT");
 		const fine = await new Scene(t, script).run({ config }, undefined, model({ hasLogin: true }));
 		assert.equal(textOf(fine), "Done.");

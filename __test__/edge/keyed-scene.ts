@@ -4,7 +4,6 @@ import assert from "node:assert/strict";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { TestContext } from "node:test";
-import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import type { WorkflowOptions } from "../../index.js";
@@ -100,7 +99,7 @@ export async function hanging(scene: Scene, change: Partial<NativeOptions> = {})
 	const program = new OtherProgram(keyed(scene, "a", { task: "hangs", ...change }));
 	await until(() => requests(scene) === 1, "its request");
 	// The next process finds the session once the state is stored.
-	while ((await listed(scene))?.runs[0]?.state !== "running") await setTimeout(10);
+	await until(async () => (await listed(scene))?.runs[0]?.state === "running", "its stored state");
 	return program;
 }
 

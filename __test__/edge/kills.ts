@@ -18,7 +18,7 @@ export interface Kills {
 	root: string;
 	/** In the environment of every process, children included. */
 	mark: string;
-	/** Hears how far it is. */
+	/** Receives the number of kills so far. */
 	onKill?: (kills: number) => void;
 }
 

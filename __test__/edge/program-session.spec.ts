@@ -14,7 +14,7 @@ import {
 } from "../../index.js";
 import { endBackground } from "../../native.js";
 import type { Scenario } from "./fault.ts";
-import { inTime } from "./scene.ts";
+import { inTime, until } from "./scene.ts";
 import { playing, recordsOf } from "./stand-in.ts";
 
 /** Opens the session of a scene; `received` has its messages. */
@@ -90,9 +90,7 @@ it("a result that no one received waits for the next opening", async (t) => {
 	const { received, open } = stage(t, [{ say: "Done." }]);
 	const deaf = open({ onMessage: undefined });
 	await deaf.spawn({ agent: "explorer", task: "Look." });
-	while ((await deaf.list()).some(({ outcome }) => outcome === undefined)) {
-		await new Promise((resolve) => setImmediate(resolve));
-	}
+	await until(async () => (await deaf.list()).every(({ outcome }) => outcome !== undefined), "the end of the run");
 	await deaf.close();
 	const session = open();
 	await inTime(session.settled(), "the result");

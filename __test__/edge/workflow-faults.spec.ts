@@ -97,7 +97,7 @@ describe("a script of runs", () => {
 		const scene = keyedScene(t);
 		const program = otherScript(scene, "spends");
 		// The program may be killed as soon as the turn is stored.
-		while (((await listed(scene))?.cost ?? 0) < 0.3) await until(() => requests(scene) === 1, "the request");
+		await until(async () => ((await listed(scene))?.cost ?? 0) >= 0.3, "the cost of the turn");
 		await program.kill();
 		const options = scriptOptions(scene, { budget: { maxCost: 0.6 } });
 		const continued = await workflow("w", options, (wf) => wf.run(task("a", "spends")));

@@ -52,11 +52,16 @@ export function endedRun(run: RunRecord, end: Partial<RunRecord> = {}): RunRecor
 	return { ...run, ...files, state: "ended", status: "success", outcome: "completed", endedMs, ...end };
 }
 
-/** A workflow of the project, which runs. */
-export function aWorkflow(workflow: Partial<ShownWorkflow> = {}): ShownWorkflow {
+/** A workflow of the project, which runs. Like the addon, it has only the stored parts of its runs. */
+export function aWorkflow({ runs, ...workflow }: Partial<ShownWorkflow> = {}): ShownWorkflow {
 	const shown = { id: "review", name: "review", project: "/project", file: "review.ts", state: "running" } as const;
 	const counts = { live: 0, completed: 0, unfinished: 0, cost: 0, startedMs: Date.now() - 60_000 };
-	return { ...shown, ...counts, ...workflow };
+	return { ...shown, ...counts, ...workflow, ...(runs && { runs: runs.map(storedPart) }) };
+}
+
+function storedPart(run: RunRecord): RunRecord {
+	const { text, lastTool, pendingQuestion, context, label, model, result, partial, artifacts, retry, ...stored } = run;
+	return stored;
 }
 
 type Entries = Transcript["entries"];

@@ -119,6 +119,73 @@ describe("the list", () => {
 		assert.match(panel.text, /▸ ● \+ review/);
 	});
 
+	it("marks a workflow with a run that asks, also if its runs are hidden, and opens the question", async () => {
+		const run = placed("src/a.ts", { pendingQuestion: "Delete build/?" });
+		const { panel, background } = await open(run);
+		background.shown = [aWorkflow({ runs: [run] })];
+		await passing(11_000);
+		await panel.press("g", KEYS.enter);
+		assert.match(panel.text, /^ ▸ \? \+ review .* 1 running$/m);
+		assert.match(panel.text, /\n {3}\? find the loader \(explorer\) asks: Delete build\/\?\n/);
+		assert.equal(panel.foot, "enter show runs  o question  s stop  i info  a all sessions  ? keys  escape close");
+		await panel.press("o");
+		assert.deepEqual(panel.answered, [run.runId]);
+		background.now(placed("src/a.ts"));
+		await passing(3_000);
+		await panel.press("o");
+		assert.match(panel.text, /^ ▸ ● \+ review/m);
+		assert.deepEqual(panel.answered, [run.runId]);
+	});
+
+	it("shows the runs of a workflow that continues, unless the user has hidden them", async () => {
+		const stopped = endedRun(placed("src/a.ts"), { outcome: "interrupted" });
+		for (const isHidden of [false, true]) {
+			const { panel, background } = await open();
+			background.shown = [aWorkflow({ state: "interrupted", runs: [stopped] })];
+			await passing(11_000);
+			assert.match(panel.text, /▸ ⚠ \+ review .* interrupted · 1 without a result/);
+			if (isHidden) await panel.press(KEYS.enter, KEYS.enter);
+			const again = placed("src/a.ts");
+			background.now(again);
+			background.shown = [aWorkflow({ runs: [again] })];
+			await passing(11_000);
+			assert.match(panel.text, isHidden ? /▸ ● \+ review/ : /▸ ● - review .*\n.* ● 1 {3}src\/a\.ts/);
+		}
+	});
+
+	it("counts the runs that its rows stand for", async () => {
+		const done = Array.from({ length: 12 }, (_, file) => endedRun(placed(`src/${file}.ts`)));
+		const replaced = endedRun(placed("src/0.ts"), { outcome: "aborted", createdMs: NOW - 9_000 });
+		const { panel, background } = await open(aRun({ label: "other" }), replaced);
+		background.shown = [aWorkflow({ runs: done })];
+		await passing(11_000);
+		assert.match(panel.text, /^ Sub-agents · 1 running · 12 completed\n/);
+	});
+
+	it("has no runs to show for a workflow without runs, and says which keys are for a run", async () => {
+		const { panel, background } = await open();
+		background.shown = [aWorkflow({ phase: "read" })];
+		await passing(11_000);
+		assert.match(panel.text, /^ ▸ ● +review .* read$/m);
+		assert.equal(panel.foot, "s stop  i info  a all sessions  ? keys  escape close");
+		for (const key of ["m", "d", "l", "b"]) {
+			await panel.press(key);
+			assert.equal(panel.foot, "this key is for a run: choose one of the workflow review");
+		}
+		assert.deepEqual(background.commands, []);
+	});
+
+	it("leaves out the workflows of other projects at once", async () => {
+		const { panel, background } = await open();
+		background.shown = [aWorkflow({ id: "far", name: "far", project: "/far", state: "interrupted" })];
+		await panel.press("a");
+		await passing(3_000);
+		assert.match(panel.text, /⚠ +far/);
+		background.workflows = () => new Promise(() => {});
+		await panel.press("a");
+		assert.doesNotMatch(panel.text, /far/);
+	});
+
 	it("leaves out the stopped run of a key that has completed since", async () => {
 		const stopped = endedRun(placed("src/a.ts"), { outcome: "aborted" });
 		const done = endedRun(placed("src/a.ts"), { result: "Fine." });
@@ -417,7 +484,7 @@ describe("keys with an effect", () => {
 		const script = { path: "/project/review.ts", sha256: "0" };
 		background.answer = (line) => ({ ...report(`done: ${line}`), workflow: script });
 		await panel.press("G");
-		assert.equal(panel.foot, "enter show runs  s give up  r continue  i info  a all sessions  ? keys  escape close");
+		assert.equal(panel.foot, "s give up  r continue  i info  a all sessions  ? keys  escape close");
 		await panel.press("r", "i");
 		assert.deepEqual(background.commands, ["stop review", 'resume "every night"', 'info "every night"']);
 		assert.deepEqual(started[1], script);

@@ -62,7 +62,7 @@ for (const version of piVersions) {
 			stage.configure({ agents: { tester: { model: "anthropic/sonnet" } } });
 			const end = await ended("tester");
 			assert.equal(detailsOf(end).error?.code, "INVALID_INPUT", textOf(end));
-			assert.equal(textOf(end), "model `anthropic/sonnet` needs `/login anthropic`");
+			assert.equal(textOf(end), "model `anthropic/sonnet` has no login: run `/login anthropic`");
 			assert.equal(stage.childRequests(from).length, 0);
 			for (const command of ["agents", "doctor"])
 				assert.ok((await rpc.notices(`/subagents ${command}`)).includes(textOf(end)), command);

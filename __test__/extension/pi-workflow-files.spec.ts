@@ -276,7 +276,7 @@ for (const version of piVersions) {
 			await screen.chooseLast("Yes");
 			await screen.press("Enter");
 			await screen.waitFor(/started the workflow long\.ts/);
-			await screen.waitFor(/● panel .*second · 1 running, 1 completed/);
+			await screen.waitFor(/● panel .*second · 1 running, 1 completed · .*begin\./);
 			await childRequest(stage, from + 1);
 			await screen.typeCommand("subagents");
 			await screen.press("Enter");

@@ -4,10 +4,10 @@ import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { it } from "node:test";
-import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
 import { startRun, workflows } from "../../native.js";
+import { eventually } from "../support/eventually.ts";
 import { ModelServer } from "../support/model-server.ts";
 import type { ModelRequest } from "../support/requests.ts";
 import { call, hang, say } from "../support/steps.ts";
@@ -44,7 +44,7 @@ it("a run whose process was killed continues in pi's session, with its task and 
 	});
 	await server.waitFor(hasRead, 60_000);
 	// The next process finds the session once the state is stored.
-	while ((await workflows(options))[0]?.runs[0]?.state !== "running") await delay(10);
+	await eventually(async () => (await workflows(options))[0]?.runs[0]?.state === "running", "the stored state");
 	program.kill("SIGKILL");
 	await once(program, "exit");
 	const ended = await startRun(options).result();

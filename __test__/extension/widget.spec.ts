@@ -86,6 +86,11 @@ describe("the widget", () => {
 			" ● review                    read · 2 running, 3 completed · $0.04 · …read b.ts.",
 			" ● other   explorer      0s  read src/load.rs",
 		]);
+		// Its newest run has no words yet.
+		const silent = run("src/c.ts", "");
+		background.now(...runs, silent);
+		background.running(aWorkflow({ phase: "read", live: 3, runs: [...runs, silent] }));
+		assert.deepEqual(above.lines(80), [" ● review          read · 3 running · I read b.ts."]);
 		// A script may be between two runs.
 		background.now();
 		background.running(aWorkflow({ phase: "merge", completed: 5 }));

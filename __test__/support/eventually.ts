@@ -11,9 +11,13 @@ export const patienceMs: number = 60_000 * slower;
 const pollEveryMs = 10;
 
 /** Waits until something holds, and fails when it does not in time. */
-export async function eventually(holds: () => boolean, what: string, limitMs = patienceMs): Promise<void> {
+export async function eventually(
+	holds: () => boolean | Promise<boolean>,
+	what: string,
+	limitMs = patienceMs,
+): Promise<void> {
 	const deadline = performance.now() + limitMs;
-	while (!holds()) {
+	while (!(await holds())) {
 		assert.ok(performance.now() < deadline, `timed out waiting for: ${what}`);
 		await delay(pollEveryMs);
 	}

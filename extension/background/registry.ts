@@ -26,7 +26,7 @@ export class Background {
 	runs = NONE;
 	/** The running workflows of the session. */
 	workflows: readonly ShownWorkflow[] = [];
-	/** What commands have done with the changes of runs, as `CallCard.settle` takes it. */
+	/** The state of each run's changes after commands, as `CallCard.settle` takes it. */
 	settled = NOTHING_SETTLED;
 	/** The ids of foreground runs without a card: scripts have called them. */
 	readonly withoutCard = new Set<string>();

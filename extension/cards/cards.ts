@@ -48,7 +48,7 @@ export interface Sources {
 	isUnderWay?(callId: string): boolean;
 	/** The key that moves waiting calls to the background, if there is one. */
 	backgroundKey?(): string | undefined;
-	/** What commands have done with the changes of runs, as JSON for `CallCard.settle`. */
+	/** The state of each run's changes after commands, as JSON for `CallCard.settle`. */
 	settled?(): string;
 }
 

@@ -44,15 +44,21 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 		},
 		async handler(args, context) {
 			const line = args.trim();
-			// The panel covers the line of a question.
-			const callbacks = hostCallbacks(context, questions, undefined, () => true);
+			let isPanelOpen = false;
+			// The panel covers the line of a question. Runs that it resumes keep these callbacks after it has closed.
+			const callbacks = hostCallbacks(context, questions, undefined, () => isPanelOpen);
 			const start = ({ workflow }: Pick<CommandReport, "workflow">) => {
 				if (!workflow) return undefined;
 				if (!cannotRunScripts) return startWorkflow(workflow, placeOptions(pi, context));
 				deliver(pi, context, messageReport("error", cannotRunScripts));
 				return undefined;
 			};
-			const panel = (opened?: string) => openPanel(context, background, callbacks, { answer, start }, opened);
+			const panel = async (opened?: string) => {
+				isPanelOpen = true;
+				await openPanel(context, background, callbacks, { answer, start }, opened).finally(() => {
+					isPanelOpen = false;
+				});
+			};
 			if (line === "" && context.mode === "tui") return panel();
 			// The only subcommand about this terminal instead of runs.
 			const opened = questions.open(line);

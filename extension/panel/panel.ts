@@ -61,7 +61,7 @@ export async function openPanel(
 	await Promise.race([shown, closed.promise]);
 }
 
-/** What the panel cannot do itself. */
+/** The actions that the panel leaves to pi. */
 interface Actions {
 	/** Opens the question of a run. */
 	answer?: ((runId: string) => void) | undefined;

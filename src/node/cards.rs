@@ -115,7 +115,7 @@ impl CallCard {
 }
 
 /// Draws the message that announces how background runs ended, given its details as JSON; `null` for anything else.
-/// `settled` is that of `CallCard.settle`.
+/// `settled` has the form that `CallCard.settle` takes.
 ///
 /// @example
 /// ```ts

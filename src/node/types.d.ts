@@ -396,7 +396,7 @@ export interface ContextUse {
 
 /** The artifacts of a run, which are facts next to the child's words. The fields are those of `SingleResult`. */
 export interface RunArtifacts {
-  /** The id by which commands find them, if it is not that of the record: each step of a chain has its own. */
+  /** The id by which commands find them, if it differs from the record's id: each step of a chain has its own. */
   runId?: string
   /** The result of the check of its work. */
   check?: CheckReport

@@ -34,7 +34,7 @@ const states: readonly (readonly [mark: string, meaning: string])[] = [
 	["✓", "completed"],
 	["✗", "failed, timed out, or killed"],
 	["⚠", "stopped, interrupted, over budget, partly completed, or completed with an answer that a fact contradicts"],
-	["→", "started, or continued: a message has the result"],
+	["→", "started, or continued. A message has the result, or the call that waits for the run"],
 	["–", "skipped, because an earlier step failed"],
 ];
 
@@ -90,7 +90,11 @@ export const pages: readonly Page[] = [
 			{
 				start: "widget",
 				heading: "Above the editor",
-				text: "The widget has a line for each live run and for each run with an unread result: at most five, and a line with the number of the others. The line of a live run ends with its newest call or its newest words. A running [workflow](workflows.md#in-pi) has one line in place of its runs. Without such runs there is no widget.",
+				text: [
+					"The widget has a line for each live run and for each run with an unread result: at most five, and a line with the number of the",
+					"others. The line of a live run ends with its newest call or its newest words. A running [workflow](workflows.md#in-pi) has one line in",
+					"place of its runs, with the newest words of one of them. Without such runs there is no widget.",
+				].join("\n"),
 			},
 			{
 				start: "question",

@@ -205,22 +205,34 @@ mod tests {
     }
 
     #[test]
-    fn a_card_shows_the_result_of_the_check_collapsed_and_expanded() {
-        for (outcome, passed, ended, expected) in [
-            ("failed", false, "exit code 3", "check `npm test`  · failed: exit code 3"),
-            ("completed", true, "exit code 0", "check `npm test`  · passed"),
+    fn a_card_shows_the_result_of_the_check_before_its_command() {
+        let long = "npm run lint && npm run build && npm test -- --reporter=spec --timeout=60000 src";
+        for (command, passed, expected) in [
+            ("npm\\ntest", false, "check failed (exit code 3): npm test"),
+            ("npm\\ntest", true, "check passed: npm test"),
+            (long, false, "check failed (exit code 3): npm run"),
+            (long, true, "check passed: npm run"),
         ] {
+            let outcome = if passed { "completed" } else { "failed" };
             let result = format!(
                 r#"{{"mode":"single","results":[{{"agent":"worker","task":"build","outcome":"{outcome}",
                 "attempts":1,"durationMs":1,"usage":{USAGE},
-                "check":{{"command":"npm\ntest","passed":{passed},"ended":"{ended}","runs":2,"output":"x"}}}}]}}"#
+                "check":{{"command":"{command}","passed":{passed},"ended":"exit code 3","runs":2,"output":"x"}}}}]}}"#
             );
             let mut call = Call::new("subagent");
             call.finish(&result, "text", !passed, 1);
-            for is_expanded in [false, true] {
-                let lines = body(&call, &Extent { is_expanded, ..Extent::default() });
-                let lines = lines.iter().map(|line| line.trim()).filter(|line| line.starts_with("check "));
-                assert_eq!(lines.collect::<Vec<_>>(), [expected]);
+            for (is_expanded, width) in
+                [false, true].into_iter().flat_map(|is| [40, 60, 80, 200].map(|w| (is, w)))
+            {
+                let extent = Extent { is_expanded, ..Extent::default() };
+                let lines = Page::draw(&Palette::default(), width, |page| call.draw_body(page, &extent));
+                let shown: Vec<_> = lines.iter().filter(|line| line.trim().starts_with("check ")).collect();
+                assert!(
+                    matches!(shown[..], [line] if line.trim().starts_with(expected)),
+                    "{width}: {lines:#?}"
+                );
+                let is_whole = lines.iter().any(|line| line.ends_with(&command[command.len() - 3..]));
+                assert_eq!(is_whole, is_expanded || command != long || width == 200, "{width}: {lines:#?}");
             }
         }
     }

@@ -21,7 +21,7 @@ pub struct Extent {
     pub background_key: String,
 }
 
-/// What commands have done with the changes of runs, by the ids of the runs.
+/// The state of each run's changes after commands, by the id of the run.
 #[derive(Debug, Default)]
 pub struct SettledRuns(HashMap<String, Settled>);
 

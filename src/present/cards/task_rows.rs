@@ -246,11 +246,13 @@ fn activity(view: &TaskView) -> Vec<Span> {
     if let Some(error) = &view.error {
         return vec![Span::new("muted", brief(error))];
     }
-    let latest = gist(if view.is_completed() { view.text } else { new_text(view.items, view.text) });
+    let is_completed = view.is_completed();
+    let latest = if is_completed { view.text } else { new_text(view.items, view.text) };
+    let latest = gist(latest, !is_completed);
     if !latest.is_empty() {
         return vec![Span::new("toolOutput", latest)];
     }
-    if view.is_completed() {
+    if is_completed {
         return Vec::new();
     }
     let call = view.items.iter().rev().find_map(|item| match item {

@@ -12,7 +12,7 @@ use crate::present::usage_text;
 use crate::present::usage_text::context_text;
 use crate::run::{CallError, Caveat, CheckReport, RunOutcome, SingleResult, UNCHANGED};
 use pi_events::{ContextUse, DisplayItem, Usage, current_text, short_form};
-use sanitizer::{figures, quoted_if_unusual, quoted_within, redacted_counts};
+use sanitizer::{figures, quoted_if_unusual, redacted_counts};
 
 pub(super) const ANSWER_LINES: usize = 6;
 const ERROR_LINES: usize = 6;
@@ -131,7 +131,7 @@ pub(super) fn draw_model_notes<'a>(page: &mut Page, results: impl IntoIterator<I
 /// Draws the check of the work, the changed files, and the command that applies or undoes them.
 pub(in crate::present) fn draw_artifacts(page: &mut Page, result: &SingleResult, is_expanded: bool) {
     if let Some(check) = &result.check {
-        draw_check(page, check);
+        draw_check(page, check, is_expanded);
     }
     let is_said = |caveat: &Caveat| matches!(caveat, Caveat::NoWrite | Caveat::Unchanged);
     if result.outcome == RunOutcome::Completed && result.is_unchanged() && !result.caveats.iter().any(is_said)
@@ -153,12 +153,16 @@ pub(in crate::present) fn draw_partial_label(page: &mut Page) {
     page.line([Span::new("muted", "last said:")]);
 }
 
-/// Draws the result of the check of the work.
-fn draw_check(page: &mut Page, check: &CheckReport) {
-    let (color, state) = if check.passed { ("success", "passed") } else { ("error", "failed") };
-    let command = Span::new("muted", format!("check {} ", quoted_within(&check.command, PREVIEW_CHARS)));
-    let ended = if check.passed { String::new() } else { format!(": {}", folded(&check.ended)) };
-    page.line([command, Span::new(color, format!("{state}{ended}"))]);
+/// Draws the result of the check of the work, and its command, which may be long.
+fn draw_check(page: &mut Page, check: &CheckReport, is_expanded: bool) {
+    let (color, state) = if check.passed {
+        ("success", "check passed".to_owned())
+    } else {
+        ("error", format!("check failed ({})", folded(&check.ended)))
+    };
+    let command = folded(beginning(&check.command, PREVIEW_CHARS));
+    let spans = vec![Span::new(color, state), Span::new("muted", format!(": {command}"))];
+    if is_expanded { page.wrapped(&[], &spans, Limit::None) } else { page.spans(spans) }
 }
 
 /// Draws the commands for an ended run: the one that continues an unfinished run, and the ones for its changes.

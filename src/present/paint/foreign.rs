@@ -58,13 +58,16 @@ pub(crate) fn first_line(text: &str) -> String {
 }
 
 /// Returns the start of a text on one line, which stays the same while more arrives: a heading only without other words. For a
-/// text without its beginning, the newest line.
-pub(crate) fn gist(source: &str) -> String {
-    gist_of(beginning(if source.starts_with(CUT) { newest_line(source) } else { source }, LINE_CHARS))
+/// text without its beginning, the newest line. `grows`: more may arrive.
+pub(crate) fn gist(source: &str, grows: bool) -> String {
+    let source = if source.starts_with(CUT) { newest_line(source) } else { source };
+    let start = beginning(source, LINE_CHARS);
+    gist_of(start, grows || start.len() < source.len())
 }
 
-/// Returns a short text on one line, without the marks of Markdown: a heading only without other words.
-fn gist_of(source: &str) -> String {
+/// Returns a short text on one line, without the marks of Markdown: a heading only without other words. `is_cut`: closing
+/// marks may be missing.
+fn gist_of(source: &str, is_cut: bool) -> String {
     let source = plain(source);
     let lines: Vec<&str> =
         source.lines().map(str::trim).filter(|line| !line.is_empty() && fence(line).is_none()).collect();
@@ -75,7 +78,7 @@ fn gist_of(source: &str) -> String {
         ["- ", "* ", "+ ", "> "].iter().find_map(|mark| bare.strip_prefix(mark)).unwrap_or(bare)
     });
     let text = words.collect::<Vec<_>>().join(" ");
-    folded(&without_pairs(&without_pairs(&text, "**"), "`"))
+    folded(&without_pairs(&without_pairs(&text, "**", is_cut), "`", is_cut))
 }
 
 /// Returns the words of a heading. `None` for another line.
@@ -89,12 +92,12 @@ fn words_of_heading(line: &str) -> Option<&str> {
 pub(crate) fn newest_words(source: &str) -> String {
     let source = source.trim_end();
     match source.char_indices().rev().nth(LINE_CHARS) {
-        None => gist_of(source),
+        None => gist_of(source, true),
         Some((before, _)) => {
             let end = &source[before..];
             // Only after a blank a word is known to be whole.
             let words = end.split_once(char::is_whitespace).map_or(end, |(_, words)| words);
-            format!("{CUT}{}", gist_of(words))
+            format!("{CUT}{}", gist_of(words, true))
         }
     }
 }
@@ -105,8 +108,8 @@ fn newest_line(source: &str) -> &str {
     source.lines().rev().find(has_text).unwrap_or(source)
 }
 
-/// Returns a text without the marks before and after words. The closing mark of the last pair may not have arrived yet.
-fn without_pairs(text: &str, mark: &str) -> String {
+/// Returns a text without the marks before and after words. If the text `is_cut`, the last pair may lack its closing mark.
+fn without_pairs(text: &str, mark: &str, is_cut: bool) -> String {
     let mut cleaned = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find(mark) {
@@ -119,7 +122,8 @@ fn without_pairs(text: &str, mark: &str) -> String {
                 rest = &marked[length + mark.len()..];
             }
             _ => {
-                let opens = before.chars().next_back().is_none_or(char::is_whitespace)
+                let opens = is_cut
+                    && before.chars().next_back().is_none_or(char::is_whitespace)
                     && marked.starts_with(char::is_alphanumeric);
                 cleaned.push_str(if opens { "" } else { mark });
                 rest = marked;
@@ -262,15 +266,18 @@ mod tests {
             ("```rust\nfn x() {}\n```", "fn x() {}"),
             ("a ** b `` c", "a ** b `` c"),
             ("# Plan\n\n## Steps", "Plan Steps"),
-            ("- look at **a.rs**\n* run `npm", "look at a.rs run npm"),
-            ("It is **not clos", "It is not clos"),
+            ("- look at **a.rs**\n* run `npm", "look at a.rs run `npm"),
+            ("use **kwargs here", "use **kwargs here"),
             ("> quoted", "quoted"),
             ("#7 is open", "#7 is open"),
             ("…of it.\n\nNow the `tests` run.\n\n```\n", "Now the tests run."),
             ("…of it", "…of it"),
         ] {
-            assert_eq!(gist(source), expected, "{source}");
+            assert_eq!(gist(source, false), expected, "{source}");
         }
+        assert_eq!(gist("It is **not clos", true), "It is not clos");
+        let long = format!("It is **{}", "very ".repeat(LINE_CHARS));
+        assert!(gist(&long, false).starts_with("It is very"), "the closing mark is cut off");
     }
 
     #[test]

@@ -105,8 +105,9 @@ pub(super) fn hints(run: &ShownRun, can_answer: bool) -> Vec<Hint> {
     hints.into_iter().filter(|(_, is_shown)| *is_shown).map(|(hint, _)| hint).collect()
 }
 
-/// Returns the effect of an action on a workflow. `None` for an action that is not about one.
-pub(super) fn workflow_effect(action: PanelAction, workflow: &ShownWorkflow) -> Option<Effect> {
+/// Returns the effect of an action on a workflow. `None` for an action that is not about one. `asks`: the question of one of
+/// its runs can be opened.
+pub(super) fn workflow_effect(action: PanelAction, workflow: &ShownWorkflow, asks: bool) -> Option<Effect> {
     let notice = |text: String| Effect::Notice("warning", format!("the workflow {} {text}", workflow.name));
     Some(match action {
         PanelAction::Stop if workflow.is_running() && workflow.can_stop() => Effect::Confirm(STOP_WORKFLOW),
@@ -114,21 +115,23 @@ pub(super) fn workflow_effect(action: PanelAction, workflow: &ShownWorkflow) -> 
         PanelAction::Resume if workflow.can_resume() => Effect::Command("resume"),
         PanelAction::Stop | PanelAction::Resume => notice(workflow.sentence()),
         PanelAction::Info => Effect::Report("info", ""),
-        PanelAction::Answer
-        | PanelAction::Background
-        | PanelAction::Message
-        | PanelAction::Diff
-        | PanelAction::Log => Effect::None,
+        PanelAction::Answer if asks => Effect::Answer,
+        PanelAction::Answer => Effect::None,
+        PanelAction::Background | PanelAction::Message | PanelAction::Diff | PanelAction::Log => {
+            let text = format!("this key is for a run: choose one of the workflow {}", workflow.name);
+            Effect::Notice("warning", text)
+        }
         _ => return None,
     })
 }
 
-/// Returns the keys that have an effect on a workflow.
-pub(super) fn workflow_hints(workflow: &ShownWorkflow, is_folded: bool) -> Vec<Hint> {
+/// Returns the keys that have an effect on a workflow. `is_folded`: None if it has no runs.
+pub(super) fn workflow_hints(workflow: &ShownWorkflow, is_folded: Option<bool>, asks: bool) -> Vec<Hint> {
     use PanelAction as A;
     let stop = if workflow.is_running() { "stop" } else { "give up" };
     let hints = [
-        ((A::Open, if is_folded { "show runs" } else { "hide runs" }), true),
+        ((A::Open, if is_folded == Some(true) { "show runs" } else { "hide runs" }), is_folded.is_some()),
+        ((A::Answer, "question"), asks),
         ((A::Stop, stop), workflow.can_stop()),
         ((A::Resume, "continue"), workflow.can_resume()),
         ((A::Info, "info"), true),

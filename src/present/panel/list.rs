@@ -64,7 +64,7 @@ impl List {
     }
 
     pub(super) fn draw_head(page: &mut Page, runs: &Runs) {
-        draw_list_head(page, &runs.list, runs.is_all);
+        draw_list_head(page, &runs.counted(), runs.is_all);
     }
 
     /// Returns at most `rows` lines.
@@ -99,8 +99,8 @@ impl List {
         if room >= MIN_DETAIL_ROWS {
             lines.extend(match runs.drawn(row) {
                 ListRow::Run { run, .. } => detail_lines(theme, width, room, run, now_ms),
-                ListRow::Workflow { workflow, .. } => {
-                    let mut details = Page::draw(theme, width, |page| draw_workflow(page, workflow));
+                ListRow::Workflow { workflow, asking, .. } => {
+                    let mut details = Page::draw(theme, width, |page| draw_workflow(page, workflow, asking));
                     details.truncate(room);
                     details
                 }

@@ -1,13 +1,13 @@
-//! The rows that the panel lists: the session's runs from events, joined with the runs in the store, and the workflows of the project
-//! with their runs below them.
+//! The rows that the panel lists: the session's runs from events, joined with the runs in the store, and the workflows of
+//! the project with their runs below them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use crate::present::ShownWorkflow;
-use crate::present::runs::{ListRow, ShownRun, read_runs};
+use crate::present::runs::{ListRow, ShownRun, is_of, read_runs};
 use crate::run::{RunOutcome, RunRecord, WorkflowState};
 
 /// The intervals for reading the store, in milliseconds. Runs of other sessions send no events here, and old runs may be
@@ -50,9 +50,13 @@ pub(super) struct Runs {
     /// The runs of workflows that the list of runs does not have.
     unlisted: Vec<ShownRun>,
     workflows: Vec<ShownWorkflow>,
-    /// True for each workflow whose runs are hidden, by its place.
+    /// The workflows whose runs the user has hidden (true) or shown (false), by place.
     folded: HashMap<String, bool>,
+    /// The places of the workflows that have run while the panel was open. Their runs are shown unless the user hides them.
+    followed: HashSet<String>,
     rows: Vec<Row>,
+    /// The indexes of the runs that have a row, or whose row is hidden below its workflow.
+    counted: Vec<usize>,
     own: Vec<ShownRun>,
     stored: Vec<ShownRun>,
     /// The known ends of the session's runs.
@@ -91,7 +95,8 @@ impl Runs {
         match row {
             Row::Workflow(index) => {
                 let workflow = &self.workflows[index];
-                ListRow::Workflow { workflow, is_folded: self.is_folded(workflow) }
+                let is_folded = has_runs(workflow).then(|| self.is_folded(workflow));
+                ListRow::Workflow { workflow, is_folded, asking: self.asking(workflow) }
             }
             Row::Run { index, is_nested } => {
                 let number = (index < self.list.len()).then_some(index + 1);
@@ -101,11 +106,25 @@ impl Runs {
     }
 
     fn is_folded(&self, workflow: &ShownWorkflow) -> bool {
-        self.folded.get(&place_of(workflow)).copied().unwrap_or_default()
+        let place = place_of(workflow);
+        self.folded.get(&place).copied().unwrap_or_else(|| !self.followed.contains(&place))
+    }
+
+    /// Returns the run of a workflow that has waited for the answer to a question for the longest time.
+    fn asking(&self, workflow: &ShownWorkflow) -> Option<&ShownRun> {
+        self.list.iter().rev().find(|run| is_of(run, workflow) && run.asks())
+    }
+
+    /// Returns the runs that the rows stand for.
+    pub(super) fn counted(&self) -> Vec<&ShownRun> {
+        self.counted.iter().map(|index| self.at(*index)).collect()
     }
 
     /// Shows or hides the runs of a workflow. Without `folds`, switches between both.
     pub(super) fn fold(&mut self, workflow: &ShownWorkflow, folds: Option<bool>) {
+        if !has_runs(workflow) {
+            return;
+        }
         let folds = folds.unwrap_or(!self.is_folded(workflow));
         self.folded.insert(place_of(workflow), folds);
         self.arrange();
@@ -183,6 +202,7 @@ impl Runs {
         let mut groups = Vec::new();
         for (at, workflow) in self.workflows.iter().enumerate() {
             let newest = newest_of_keys(&self.list, workflow);
+            let before = unlisted.len();
             let mut below: Vec<usize> = Vec::new();
             for run in &workflow.runs {
                 let key = run.workflow.as_ref().map(|place| place.key.as_str()).unwrap_or_default();
@@ -196,7 +216,7 @@ impl Runs {
                     }
                 }
             }
-            // An event may have a run that the last answer of the store has not.
+            // An event may have a run that the store's last answer lacks.
             let stored = |key: &str| {
                 workflow.runs.iter().any(|run| run.workflow.as_ref().is_some_and(|place| place.key == key))
             };
@@ -212,18 +232,21 @@ impl Runs {
                     }
                 }
                 groups.push((at, below));
+            } else {
+                unlisted.truncate(before);
             }
         }
-        // An older run of a key waits for no one, unless its changes do.
+        // Hides an ended run if its key has a newer run and its changes are settled.
         let is_old = |run: &ShownRun| {
-            let of = |workflow: &&ShownWorkflow| belongs(run, workflow);
-            let workflow = self.workflows.iter().find(of);
-            workflow.is_some() && !run.is_live() && !run.has_open_changes()
+            let has_newer = self.workflows.iter().any(|workflow| is_of(run, workflow));
+            has_newer && !run.is_live() && !run.has_open_changes()
         };
         let mut entries: Vec<(bool, i64, Vec<Row>)> = Vec::new();
+        self.counted.clear();
         for (index, run) in self.list.iter().enumerate() {
             if !is_below[index] && !is_old(run) {
                 entries.push((false, run.created_ms, vec![Row::Run { index, is_nested: false }]));
+                self.counted.push(index);
             }
         }
         self.unlisted = unlisted;
@@ -232,12 +255,14 @@ impl Runs {
             let workflow = &mut self.workflows[at];
             follow(workflow, &runs);
             let is_running = workflow.is_running();
-            let place = place_of(workflow);
-            let is_folded = *self.folded.entry(place).or_insert(!is_running);
+            if is_running {
+                self.followed.insert(place_of(workflow));
+            }
             let newest = runs.iter().map(|run| run.created_ms).max().unwrap_or(workflow.started_ms);
             let time = if is_running { workflow.started_ms } else { newest };
+            self.counted.extend(&below);
             let mut rows = vec![Row::Workflow(at)];
-            if !is_folded {
+            if !self.is_folded(&self.workflows[at]) {
                 rows.extend(below.into_iter().map(|index| Row::Run { index, is_nested: true }));
             }
             entries.push((is_running, time, rows));
@@ -252,6 +277,8 @@ impl Runs {
         if !self.is_all {
             let session = self.own.first().map(|run| run.session.clone());
             self.stored.retain(|run| Some(&run.session) == session.as_ref());
+            // The next read has the other ones of this project.
+            self.workflows.retain(|workflow| self.own.iter().any(|run| is_of(run, workflow)));
         }
         self.join();
         self.is_wanted = true;
@@ -285,15 +312,14 @@ fn place_of(workflow: &ShownWorkflow) -> String {
     format!("{} {}", workflow.id, workflow.project.display())
 }
 
-fn belongs(run: &RunRecord, workflow: &ShownWorkflow) -> bool {
-    let place = run.workflow.as_ref();
-    place.is_some_and(|place| place.id == workflow.id && place.project == workflow.project)
+fn has_runs(workflow: &ShownWorkflow) -> bool {
+    workflow.live + workflow.completed + workflow.unfinished > 0
 }
 
 /// Returns the index of the newest run of each key. `runs` are newest first.
 fn newest_of_keys<'a>(runs: &'a [ShownRun], workflow: &ShownWorkflow) -> HashMap<&'a str, usize> {
     let mut newest = HashMap::new();
-    for (index, run) in runs.iter().enumerate().filter(|(_, run)| belongs(run, workflow)) {
+    for (index, run) in runs.iter().enumerate().filter(|(_, run)| is_of(run, workflow)) {
         let key = run.workflow.as_ref().map(|place| place.key.as_str()).unwrap_or_default();
         newest.entry(key).or_insert(index);
     }

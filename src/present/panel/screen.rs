@@ -348,8 +348,13 @@ impl Panel {
             None => {
                 let row = self.list.current(&self.runs).map(|(_, row)| self.runs.drawn(row));
                 let run = match row {
-                    Some(ListRow::Workflow { workflow, .. }) => {
-                        let (effect, named) = (workflow_effect(action, workflow), Named::workflow(workflow));
+                    Some(ListRow::Workflow { workflow, asking, .. }) => {
+                        let asking = asking.filter(|_| self.can_answer);
+                        let effect = workflow_effect(action, workflow, asking.is_some());
+                        let named = match asking {
+                            Some(run) if action == PanelAction::Answer => Named::run(run),
+                            _ => Named::workflow(workflow),
+                        };
                         let is_effect = effect.is_some();
                         if let Some(effect) = effect {
                             self.carry_out(action, named, effect);
@@ -479,7 +484,9 @@ impl Panel {
                     Some(ListRow::Run { run, .. }) => {
                         [vec![(PanelAction::Open, "open")], hints(run, can_answer)].concat()
                     }
-                    Some(ListRow::Workflow { workflow, is_folded }) => workflow_hints(workflow, is_folded),
+                    Some(ListRow::Workflow { workflow, is_folded, asking }) => {
+                        workflow_hints(workflow, is_folded, can_answer && asking.is_some())
+                    }
                 };
                 hints.push(all);
                 hints

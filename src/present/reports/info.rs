@@ -87,7 +87,7 @@ impl Facts {
 }
 
 fn outcome(facts: &mut Facts, run: &RunRecord) {
-    facts.add_if_some("result", run.result.as_deref().map(gist).as_deref());
+    facts.add_if_some("result", run.result.as_deref().map(|text| gist(text, false)).as_deref());
     let state = run.outcome.map_or("", RunOutcome::as_str);
     let error = run.error.as_deref().map(|error| reason(state, error));
     if let Some(error) = error.filter(|error| !error.is_empty()) {
@@ -97,7 +97,7 @@ fn outcome(facts: &mut Facts, run: &RunRecord) {
         facts.0.lines.push(ReportLine::new(Mark::Warning, "note", caveat.message()));
     }
     let partial = run.partial.as_deref().filter(|_| run.result.is_none());
-    facts.add_if_some("last said", partial.map(gist).as_deref());
+    facts.add_if_some("last said", partial.map(|text| gist(text, true)).as_deref());
     facts.add_if_some("changes", changes(run));
     for artifacts in &run.artifacts {
         facts.add_if_some("changed", Some(&artifacts.changes.join(", ")));

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::action::MAX_REASON;
 use crate::present::report::{Mark, Report, ReportLine};
-use crate::present::run_label::{mark, state, usage_parts};
+use crate::present::run_label::{mark, state};
 use crate::present::shown_workflow::ShownWorkflow;
+use crate::present::usage_text;
 use crate::run::{AllowedScript, RunRecord};
 use sanitizer::{figures, one_line, quoted_if_unusual};
 
@@ -65,7 +66,7 @@ fn workflow_lines(workflow: &ShownWorkflow) -> Vec<ReportLine> {
         let mut parts = vec![run.run_id.clone()];
         parts.extend(key);
         parts.extend([run.agent.clone(), state(run)]);
-        parts.extend(usage_parts(run).pop());
+        parts.extend(usage_text(&run.progress.usage).cost);
         ReportLine { indent: 1, ..line(mark(run), &parts) }
     };
     let own = line(workflow.mark(), &workflow.parts());

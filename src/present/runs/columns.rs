@@ -92,7 +92,7 @@ impl Columns {
 
     /// The names of the columns.
     pub(super) fn heading(&self, lead: Span) -> TableRow {
-        // A list of workflows alone has neither.
+        // A list of only workflows has neither column.
         let agent = if self.has_agents { "agent" } else { "" };
         let model = if self.has_models { "model" } else { "" };
         let cells = [(NAME, "run"), (AGENT, agent), (MODEL, model), (TIME, "time")];

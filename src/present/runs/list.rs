@@ -2,7 +2,7 @@
 
 use super::columns::{Columns, activity_part};
 use super::view::{ELSEWHERE, ShownRun, UNREAD, read_runs, short};
-use super::workflow::{widget_activity, workflow_activity, workflow_texts};
+use super::workflow::{is_of, widget_activity, workflow_activity, workflow_texts};
 use crate::present::ShownWorkflow;
 use crate::present::counts::{counts, has_ended};
 use crate::present::paint::{Page, Part, Span, TableRow, Widths};
@@ -41,7 +41,13 @@ pub(in crate::present) struct ListView<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::present) enum ListRow<'a> {
     /// A workflow, whose runs follow unless it is folded.
-    Workflow { workflow: &'a ShownWorkflow, is_folded: bool },
+    Workflow {
+        workflow: &'a ShownWorkflow,
+        /// None if it has no runs.
+        is_folded: Option<bool>,
+        /// Its run that waits for the answer to a question.
+        asking: Option<&'a ShownRun>,
+    },
     Run {
         run: &'a ShownRun,
         /// Its number, as commands take it. The list of runs may lack a run of a workflow.
@@ -52,10 +58,10 @@ pub(in crate::present) enum ListRow<'a> {
 }
 
 /// Draws the number of runs in each state, and their usage.
-pub(in crate::present) fn draw_list_head(page: &mut Page, runs: &[ShownRun], is_all: bool) {
+pub(in crate::present) fn draw_list_head(page: &mut Page, runs: &[&ShownRun], is_all: bool) {
     let title = Span::new("toolTitle", "Sub-agents").bold();
     let scope = Span::new("warning", if is_all { "all sessions" } else { "" });
-    let states: Vec<_> = runs.iter().map(ShownRun::state_or_outcome).collect();
+    let states: Vec<_> = runs.iter().map(|run| run.state_or_outcome()).collect();
     let (ended, active): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| has_ended(state));
     let counted = [active, ended].into_iter().flat_map(|states| counts(&states, ""));
     let counted = counted.map(|span| Span { color: Some("muted"), ..span });
@@ -71,14 +77,15 @@ pub(in crate::present) fn draw_list_head(page: &mut Page, runs: &[ShownRun], is_
 /// Draws the names of the columns, and a line for each visible row.
 pub(in crate::present) fn draw_list(page: &mut Page, rows: &[ListRow], view: &ListView) {
     let texts = |row: &ListRow| match row {
-        ListRow::Workflow { workflow, .. } => workflow_texts(workflow),
+        ListRow::Workflow { workflow, asking, .. } => workflow_texts(workflow, asking.is_some()),
         ListRow::Run { run, is_nested, .. } => run.texts(*is_nested, view.now_ms),
     };
     let texts: Vec<_> = rows.iter().map(texts).collect();
     let columns = Columns::of(&texts, true, page.width().saturating_sub(CHOSEN.chars().count()));
     let number = |row: &ListRow| match row {
-        ListRow::Workflow { is_folded: true, .. } => FOLDED.to_owned(),
-        ListRow::Workflow { .. } => UNFOLDED.to_owned(),
+        ListRow::Workflow { is_folded, .. } => {
+            is_folded.map_or("", |is_folded| if is_folded { FOLDED } else { UNFOLDED }).to_owned()
+        }
         ListRow::Run { number, .. } => number.map(|number| number.to_string()).unwrap_or_default(),
     };
     let digits = rows.iter().map(|row| number(row).len()).max().unwrap_or_default();
@@ -117,24 +124,20 @@ pub(in crate::present) fn draw_list(page: &mut Page, rows: &[ListRow], view: &Li
 pub fn draw_widget(page: &mut Page, live: &str, unread: &str, workflows: &str, max: usize, now_ms: i64) {
     let (mut live, unread) = (read_runs(live), read_runs(unread));
     let workflows: Vec<ShownWorkflow> = serde_json::from_str(workflows).unwrap_or_default();
-    let is_below = |run: &ShownRun, workflow: &ShownWorkflow| {
-        run.workflow
-            .as_ref()
-            .is_some_and(|place| place.id == workflow.id && place.project == workflow.project)
-    };
-    live.retain(|run| workflows.iter().all(|workflow| !is_below(run, workflow)));
     let shown = &workflows[..max.min(workflows.len())];
+    let rows =
+        shown.iter().map(|workflow| (workflow_texts(workflow, false), widget_activity(workflow, &live)));
+    let (mut texts, mut activities): (Vec<_>, Vec<_>) = rows.unzip();
+    live.retain(|run| workflows.iter().all(|workflow| !is_of(run, workflow)));
     let working = &live[..(max - shown.len()).min(live.len())];
-    let texts = shown.iter().map(workflow_texts).chain(working.iter().map(|run| run.texts(false, now_ms)));
-    let texts: Vec<_> = texts.collect();
+    texts.extend(working.iter().map(|run| run.texts(false, now_ms)));
+    activities.extend(working.iter().map(|run| run.activity("", false, now_ms)));
     let columns = Columns::of(&texts, false, page.width());
-    let activities = shown.iter().map(widget_activity);
-    let activities = activities.chain(working.iter().map(|run| run.activity("", false, now_ms)));
     let row = |(index, activity)| {
         let parts = vec![activity_part(activity)];
         TableRow { parts, ..columns.line(index, &texts[index], "accent") }
     };
-    let rows: Vec<TableRow> = activities.enumerate().map(row).collect();
+    let rows: Vec<TableRow> = activities.into_iter().enumerate().map(row).collect();
     let widths = Widths::of(&rows);
     for row in &rows {
         page.row(row, &widths);

@@ -1,7 +1,7 @@
 //! Background runs as the panel and the widget show them. Runs come as JSON; data of another form is skipped.
 //!
-//! `workflow` has the row and the details of a workflow. `view` has the texts of a run for every drawing, `columns` the columns of a list, `list` the panel's list and the widget, and
-//! `run` the details of one run and its transcript.
+//! `workflow` has the row and the details of a workflow. `view` has the texts of a run for every drawing, `columns` the
+//! columns of a list, `list` the panel's list and the widget, and `run` the details of one run and its transcript.
 
 mod columns;
 mod list;
@@ -16,4 +16,4 @@ pub(super) use run::{
     draw_usage,
 };
 pub(super) use view::{ShownRun, read_runs};
-pub(super) use workflow::draw_workflow;
+pub(super) use workflow::{draw_workflow, is_of};

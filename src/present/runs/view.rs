@@ -190,7 +190,7 @@ impl ShownRun {
         if !self.is_live() {
             return vec![match self.failure() {
                 Some(error) => Span::new("muted", brief(&error)),
-                None => Span::new("toolOutput", gist(self.result.as_deref().unwrap_or_default())),
+                None => Span::new("toolOutput", gist(self.result.as_deref().unwrap_or_default(), false)),
             }];
         }
         let text = newest_words(self.progress.text.as_deref().unwrap_or_default());

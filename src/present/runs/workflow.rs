@@ -1,13 +1,20 @@
 //! A workflow as a row of the panel's list or of the widget, and its details below the list.
 
 use super::columns::RowTexts;
+use super::run::draw_question;
 use super::view::ShownRun;
-use crate::present::ShownWorkflow;
 use crate::present::paint::{INDENT, Limit, Page, Span, brief, folded};
+use crate::present::{Mark, ShownWorkflow};
+use crate::run::RunRecord;
 
-/// Returns the texts of a workflow in the columns of a list.
-pub(super) fn workflow_texts(workflow: &ShownWorkflow) -> RowTexts {
-    let mark = workflow.mark();
+/// Returns true if the workflow has called the run.
+pub(in crate::present) fn is_of(run: &RunRecord, workflow: &ShownWorkflow) -> bool {
+    run.workflow.as_ref().is_some_and(|place| place.id == workflow.id && place.project == workflow.project)
+}
+
+/// Returns the texts of a workflow in the columns of a list. `asks`: one of its runs waits for the answer to a question.
+pub(super) fn workflow_texts(workflow: &ShownWorkflow, asks: bool) -> RowTexts {
+    let mark = if asks { Mark::Asking } else { workflow.mark() };
     RowTexts {
         mark: Span::new(mark.color(), mark.sign()),
         name: brief(&workflow.name),
@@ -25,25 +32,32 @@ pub(super) fn workflow_activity(workflow: &ShownWorkflow) -> Vec<Span> {
     vec![Span::new("muted", words.join(" · "))]
 }
 
-/// Returns the activity of a running workflow in the widget: as in the list, then its cost and the newest words of its newest
-/// active run.
-pub(super) fn widget_activity(workflow: &ShownWorkflow) -> Vec<Span> {
+/// Returns the activity of a running workflow in the widget: as in the list, then its cost, and the newest words of its active
+/// runs. The runs that come with a workflow have no words.
+pub(super) fn widget_activity(workflow: &ShownWorkflow, live: &[ShownRun]) -> Vec<Span> {
     let mut spans = workflow_activity(workflow);
     spans.extend(workflow.spent().map(|cost| Span::new("dim", format!(" · {cost}"))));
-    let newest = workflow.runs.iter().filter(|run| run.is_live()).max_by_key(|run| run.created_ms);
-    let mut latest = newest.map(|run| ShownRun(run.clone()).latest()).unwrap_or_default();
-    if latest.iter().any(|span| !span.text.is_empty()) {
+    let own = live.iter().filter(|run| is_of(run, workflow) && run.is_live());
+    let speaking = own.filter(|run| run.latest().iter().any(|span| !span.text.is_empty()));
+    if let Some(run) = speaking.max_by_key(|run| run.created_ms) {
         spans.push(Span::new("muted", " · "));
-        spans.append(&mut latest);
+        spans.append(&mut run.latest());
     }
     spans
 }
 
-/// Draws the details of a workflow: its file, its phases, its error, and the commands that help.
-pub(in crate::present) fn draw_workflow(page: &mut Page, workflow: &ShownWorkflow) {
+/// Draws the details of a workflow: the question of the run `asking`, its state, its file, and the commands that help.
+pub(in crate::present) fn draw_workflow(
+    page: &mut Page,
+    workflow: &ShownWorkflow,
+    asking: Option<&ShownRun>,
+) {
     page.blank();
     page.rule(&folded(&workflow.name));
     page.indented(INDENT, |page| {
+        if let Some(run) = asking {
+            draw_question(page, run);
+        }
         page.text("toolOutput", &folded(&format!("it {}", workflow.sentence())), Limit::None);
         if let Some(file) = &workflow.file {
             page.spans(vec![Span::path("muted", file)]);

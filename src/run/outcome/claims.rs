@@ -38,71 +38,113 @@ const CLAIMS: [&str; 18] = [
     "written",
     "wrote",
 ];
+/// The claims that count only with a file or a change as their object: a plan is made and a summary is written, too.
+const CLAIMS_WITH_FILE: [&str; 4] = ["created", "made", "written", "wrote"];
+const CHANGES: [&str; 6] = ["change", "changes", "edit", "edits", "fix", "fixes"];
+/// Words before a file that make it the subject of a text: `a summary of src/fetch.js`.
+const ABOUT: [&str; 5] = ["about", "for", "from", "of", "sure"];
 /// Words before a verb that do not change its meaning.
 const FILLERS: [&str; 11] =
     ["also", "already", "and", "finally", "have", "just", "now", "please", "successfully", "then", "ve"];
 /// Words after a claim that take it back.
-const NEGATIONS: [&str; 4] = ["neither", "no", "none", "nothing"];
+const NEGATIONS: [&str; 6] = ["0", "neither", "no", "none", "not", "nothing"];
+/// The number of words in which a heading without a subject says that there is nothing: `Changed files: there are none`.
+const HEADING_WORDS: usize = 3;
 /// Words after a verb without a subject that make it a description: `Added in 1.2 by Ada`.
 const DESCRIPTIONS: [&str; 7] = ["at", "by", "from", "in", "on", "since", "with"];
 
+/// The words of a sentence in lower case.
+#[derive(Default)]
+struct Sentence {
+    words: Vec<String>,
+    /// True if the next sentence says what this one announces.
+    is_heading: bool,
+}
+
 /// Returns true if a sentence of the task begins with a verb that asks for changed files.
 pub(super) fn asks_for_change(task: &str) -> bool {
-    sentences(task).any(|sentence| {
-        let mut words = sentence.iter().skip_while(|word| FILLERS.contains(&word.as_str()));
-        let Some(verb) = words.next().map(String::as_str) else { return false };
-        let mut names_file = || words.any(|word| word.contains(['.', '/']));
-        ASKS.contains(&verb) || (ASKS_WITH_FILE.contains(&verb) && names_file())
+    sentences(task).iter().any(|Sentence { words, .. }| {
+        let mut words = words.iter().skip_while(|word| is_one_of(word, &FILLERS));
+        let Some(verb) = words.next() else { return false };
+        is_one_of(verb, &ASKS) || (is_one_of(verb, &ASKS_WITH_FILE) && words.any(|word| is_file(word)))
     })
 }
 
 /// Returns true if the answer says that its author has changed something: `I added …`, or a sentence that begins with
 /// `Added …`.
 pub(super) fn claims_change(answer: &str) -> bool {
-    sentences(answer).any(|sentence| {
-        let begins = sentence.iter().position(|word| !FILLERS.contains(&word.as_str()));
-        let subjects = sentence.iter().enumerate().filter(|(_, word)| ["i", "we"].contains(&word.as_str()));
-        let verb_at = |from: usize| {
-            let verb = from + sentence[from..].iter().position(|word| !FILLERS.contains(&word.as_str()))?;
-            CLAIMS.contains(&sentence[verb].as_str()).then_some(verb)
-        };
-        let is_followed_by = |verb: usize, words: &[&str]| {
-            sentence.get(verb + 1).is_some_and(|next| words.contains(&next.as_str()))
-        };
-        let has_subject =
-            subjects.filter_map(|(at, _)| verb_at(at + 1)).any(|verb| !is_followed_by(verb, &NEGATIONS));
-        has_subject
-            || begins
-                .and_then(verb_at)
-                .is_some_and(|verb| !is_followed_by(verb, &NEGATIONS) && !is_followed_by(verb, &DESCRIPTIONS))
+    let sentences = sentences(answer);
+    sentences.iter().enumerate().any(|(at, Sentence { words, is_heading })| {
+        let announced = sentences.get(at + 1).filter(|_| *is_heading).map_or(&[][..], |next| &next.words);
+        let subjects = words.iter().enumerate().filter(|(_, word)| is_one_of(word, &["i", "we"]));
+        let mut objects = subjects.filter_map(|(at, _)| object_of(&words[at + 1..], announced));
+        objects.any(|object| !begins_with(object, &NEGATIONS))
+            || object_of(words, announced).is_some_and(|object| {
+                !begins_with(object, &DESCRIPTIONS) && !denies(object) && !denies(announced)
+            })
     })
 }
 
-/// Returns the words of each sentence in lower case, without fenced and quoted lines, which are not the author's words.
-fn sentences(text: &str) -> impl Iterator<Item = Vec<String>> {
+/// Returns the words after a claim that `words` begin with. `announced` are the words below a heading.
+fn object_of<'a>(words: &'a [String], announced: &[String]) -> Option<&'a [String]> {
+    let verb = words.iter().position(|word| !is_one_of(word, &FILLERS))?;
+    let (claim, object) = (&words[verb], &words[verb + 1..]);
+    let names = |words: &[String]| {
+        let direct = words.iter().take_while(|word| !is_one_of(word, &ABOUT));
+        let (mut files, mut changes) = (direct.clone(), direct.take(HEADING_WORDS));
+        files.any(|word| is_file(word)) || changes.any(|word| is_one_of(word, &CHANGES))
+    };
+    let is_claim = is_one_of(claim, &CLAIMS)
+        && (!is_one_of(claim, &CLAIMS_WITH_FILE) || names(object) || names(announced));
+    is_claim.then_some(object)
+}
+
+/// Returns true if the words say that there is nothing: `no files`, but not `no longer fails`.
+fn denies(words: &[String]) -> bool {
+    let mut negations = (0..words.len().min(HEADING_WORDS)).filter(|at| is_one_of(&words[*at], &NEGATIONS));
+    negations.any(|at| !begins_with(&words[at + 1..], &["longer", "more"]))
+        && !words.iter().any(|word| is_file(word))
+}
+
+fn begins_with(words: &[String], known: &[&str]) -> bool {
+    words.first().is_some_and(|word| is_one_of(word, known))
+}
+
+fn is_one_of(word: &str, known: &[&str]) -> bool {
+    known.contains(&word)
+}
+
+fn is_file(word: &str) -> bool {
+    word.contains(['.', '/'])
+}
+
+/// Returns the sentences. Fenced and quoted lines are not the author's words: each is a sentence without words.
+fn sentences(text: &str) -> Vec<Sentence> {
+    let mut sentences = Vec::new();
     let mut is_fenced = false;
-    let own = text.lines().map(str::trim_start).filter(move |line| {
+    for line in text.lines().map(str::trim_start) {
         let is_fence = line.starts_with("```");
         is_fenced ^= is_fence;
-        !is_fenced && !is_fence && !line.starts_with('>')
-    });
-    own.flat_map(|line| {
-        let mut sentences = vec![Vec::new()];
+        if is_fenced || is_fence || line.starts_with('>') {
+            sentences.push(Sentence::default());
+            continue;
+        }
+        let (mut own, mut last) = (Vec::new(), Sentence::default());
         for word in line.split_whitespace() {
             let parts = word.split(['\'', '’']).map(|part| part.trim_matches(|c: char| !c.is_alphanumeric()));
-            let words = parts.filter(|part| part.contains(char::is_alphabetic)).map(str::to_lowercase);
-            if let Some(last) = sentences.last_mut() {
-                last.extend(words);
-            }
-            // `Added: none` is one sentence.
-            let is_heading =
-                || sentences.last().is_some_and(|last| last.iter().any(|word| CLAIMS.contains(&&**word)));
-            if word.ends_with(['.', ';', '!', '?']) || (word.ends_with(':') && !is_heading()) {
-                sentences.push(Vec::new());
+            let words = parts.filter(|part| part.contains(char::is_alphabetic) || *part == "0");
+            last.words.extend(words.map(str::to_lowercase));
+            // `**Changed files:**`
+            let word = word.trim_end_matches(['*', '_']);
+            last.is_heading = word.ends_with(':');
+            if word.ends_with(['.', ';', '!', '?', ':']) {
+                own.push(std::mem::take(&mut last));
             }
         }
-        sentences
-    })
+        own.push(last);
+        sentences.extend(own.into_iter().filter(|sentence| !sentence.words.is_empty()));
+    }
+    sentences
 }
 
 #[cfg(test)]
@@ -117,6 +159,7 @@ mod tests {
             ("Task: rename `a` to `b`", true),
             ("- Create src/retry.js", true),
             ("Write src/retry.js", true),
+            ("Do this: update src/fetch.js", true),
             ("Write a summary of the retries.", false),
             ("Create a plan", false),
             ("Why does the retry fail? Did someone remove it?", false),
@@ -137,6 +180,26 @@ mod tests {
             ("The work is complete.\n\n- Added a retry to `src/fetch.js`", true),
             ("**Fixed** the bug.", true),
             ("1. Wrote src/retry.js", true),
+            ("Changed files:\n\n- src/fetch.js", true),
+            ("Changed files:\n```\nsrc/fetch.js\n```\nNo other files.", true),
+            ("**Created files:** `src/retry.js`", true),
+            ("I made the requested changes.", true),
+            ("I made these changes:\n- src/fetch.js retries", true),
+            ("Summary: I wrote src/retry.js", true),
+            ("I changed src/fetch.js: no request is sent twice now.", true),
+            ("Fixed: the retry no longer fails.", true),
+            ("Changed files: none", false),
+            ("**Changed files:** none, because the tests pass.", false),
+            ("Changed files:\n- None", false),
+            ("Changed files: there are no changes", false),
+            ("Changed files - none", false),
+            ("Files changed: 0", false),
+            ("Modified files: 0", false),
+            ("I made sure that the tests pass.", false),
+            ("I made sure that src/fetch.js has a test.", false),
+            ("I created a plan.", false),
+            ("I wrote a summary of src/fetch.js above.", false),
+            ("We made no changes.", false),
             ("I changed nothing.", false),
             ("Added: none", false),
             ("Added in 1.2 by Ada.", false),

@@ -39,9 +39,11 @@ pub enum UnusableModel {
         remedy: String,
         /// Another next step, at the source of the model.
         alternative: String,
+        /// True if there are several such models.
+        is_ambiguous: bool,
     },
     /// pi has no login for the model's provider.
-    #[error("model `{asked}` needs {remedy}")]
+    #[error("model `{asked}` has no login: run {remedy}")]
     NoLogin {
         /// The model's name as requested.
         asked: String,
@@ -170,7 +172,10 @@ impl ModelCheck<'_> {
                 (None, _) => "`/model` lists the models".to_owned(),
             };
             let alternative = format!("or {}", self.without(source));
-            return Err(UnusableModel::Unknown { why: found.problem(asked), remedy, alternative });
+            let why = found.problem(asked);
+            // pi has no other sign for it.
+            let is_ambiguous = why.contains("is ambiguous");
+            return Err(UnusableModel::Unknown { why, remedy, alternative, is_ambiguous });
         };
         // The configuration may give the child a key that the hosting pi does not have.
         let is_key = |name: &String| found.variables.is_empty() || found.variables.contains(name);
@@ -272,6 +277,7 @@ impl UnusableModel {
     /// Returns the reason in a few words if an alias with this problem may give way to another model.
     fn reason(&self) -> Option<&'static str> {
         match self {
+            Self::Unknown { is_ambiguous: true, .. } => Some("names several models"),
             Self::Unknown { .. } => Some("is not available"),
             Self::NoLogin { .. } => Some("has no login"),
             Self::NotLoaded { .. } | Self::KeyStays { .. } => None,
