@@ -58,7 +58,7 @@ pub(crate) use admit::{
     SHOWN_TASK_BYTES, ask_again, cannot_continue, default_agent, fetched_programs, find_permission_hooks,
     is_allowed, missing_programs, remembered_model, starts_another_pi,
 };
-pub(crate) use background::remove_superseded;
+pub(crate) use background::{NewestRuns, remove_superseded};
 pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, Used, account_of, store_of};

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::present::ShownWorkflow;
 use crate::present::runs::{ListRow, ShownRun, read_runs};
-use crate::run::{RunOutcome, RunRecord, WorkflowState};
+use crate::run::{NewestRuns, RunOutcome, RunRecord, WorkflowState};
 
 /// The intervals for reading the store, in milliseconds. Runs of other sessions send no events here, and old runs may be
 /// removed.
@@ -214,15 +214,11 @@ impl Runs {
                 groups.push((at, below));
             }
         }
-        // An older run of a key waits for no one, unless its changes do.
-        let is_old = |run: &ShownRun| {
-            let of = |workflow: &&ShownWorkflow| belongs(run, workflow);
-            let workflow = self.workflows.iter().find(of);
-            workflow.is_some() && !run.is_live() && !run.has_open_changes()
-        };
+        let stored = self.workflows.iter().flat_map(|workflow| &workflow.runs);
+        let newest = NewestRuns::of(self.list.iter().map(|run| &**run).chain(stored));
         let mut entries: Vec<(bool, i64, Vec<Row>)> = Vec::new();
         for (index, run) in self.list.iter().enumerate() {
-            if !is_below[index] && !is_old(run) {
+            if !is_below[index] && !newest.supersede(run) {
                 entries.push((false, run.created_ms, vec![Row::Run { index, is_nested: false }]));
             }
         }
