@@ -15,7 +15,7 @@ use pi_subagent_native::orchestrate::background::{
     spawn, until_settled, workflows,
 };
 use pi_subagent_native::present::{Report, ShownWorkflow, WorkflowEnd};
-use pi_subagent_native::run::{HostContext, WorkflowState};
+use pi_subagent_native::run::{Host, HostContext, WorkflowState};
 use serde_json::json;
 use supervisor::Cancel;
 use tempfile::TempDir;
@@ -97,7 +97,8 @@ impl Scene {
 }
 
 fn context(root: &TempDir) -> Arc<HostContext> {
-    Arc::new(stage::context(root.path(), json!({ "graceMs": 200 })))
+    let host = Host { session_id: Some("here".to_owned()), ..Host::default() };
+    Arc::new(HostContext { host, ..stage::context(root.path(), json!({ "graceMs": 200 })) })
 }
 
 fn ended(id: &str, state: WorkflowState) -> (String, WorkflowState) {
