@@ -483,6 +483,9 @@ export type ErrorCode =
  *
  * A failed run throws a `WorkflowError` in the script. Runs that the script has not awaited are ended with it.
  *
+ * The id is unique in the project: at most 512 characters without `"` and control characters. It must not begin with `workflow:` or
+ * `codemode `.
+ *
  * Rejects if the workflow runs already, in this process or in another one, or if its results cannot be stored.
  *
  * @example
@@ -519,8 +522,8 @@ export interface WorkflowOptions extends Place, Pick<RunOptions, "onQuestion" | 
 	/** The file of the script, for people. */
 	file?: string | undefined;
 	/**
-	 * Limits of the spending of all runs together: `maxCost` in US dollars, and `maxTokens`. What runs have spent before a restart
-	 * counts. A workflow within another one spends from the budget of the other one, unless it has its own.
+	 * Limits of the spending of all runs together: `maxCost` in US dollars, and `maxTokens`. Spending before a restart counts. A
+	 * workflow within another one spends from the budget of the other one, unless it has its own.
 	 */
 	budget?: { maxCost?: number | undefined; maxTokens?: number | undefined } | undefined;
 	/**

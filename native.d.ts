@@ -467,9 +467,13 @@ export interface ShownWorkflow {
   id: string
   /** Its name for people. */
   name: string
+  /** Its name in commands, if that is not its id: a run has the same name, or no one can type the id. */
+  word?: string
   /** The directory that it belongs to. */
   project: string
-  /** The path of its script, relative to the project if it is in there. */
+  /** True if that is not the project of the conversation. Absent otherwise. */
+  isOtherProject?: boolean
+  /** The path of its script, relative to the project if it is in there. Absent if no one can type it. */
   file?: string
   /** Its state. */
   state: "running" | "completed" | "failed" | "stopped" | "interrupted"
@@ -487,8 +491,6 @@ export interface ShownWorkflow {
   error?: string
   /** The time of its first start. */
   startedMs: number
-  /** The time of its last end. */
-  endedMs?: number
   /** The current run of each of its keys, the key used first comes first, without long texts and files. */
   runs?: Array<RunRecord>
 }
@@ -507,7 +509,7 @@ export interface WorkflowRecord {
   parent?: string
   /**
    * `interrupted`: its process ended before its script had. A workflow of runs without a script is `running` while a run is,
-   * else `completed`.
+   * `completed` once all have completed, and otherwise has the state of its other runs.
    */
   state: "running" | "completed" | "failed" | "stopped" | "interrupted"
   /** The error of its script. */
@@ -944,9 +946,11 @@ export interface CommandReport {
   watch?: string
   /** The script that the host starts now, in a process of its own, after `workflow FILE`. */
   workflow?: AllowedScript
+  /** The ids of the processes of `scripts` that the host ends now. */
+  stops?: Array<number>
   /**
-   * True if the card of a call or the message about a background run says it, too. A host that draws them does not show
-   * the report. Absent otherwise.
+   * True if the card of a call, the message about a background run or the end of a script in `stops` says it, too. A host that
+   * draws them does not show the report. Absent otherwise.
    */
   isOnCard?: boolean
 }
@@ -961,14 +965,10 @@ export interface AllowedScript {
 
 /** A workflow whose process ended before its script. */
 export interface InterruptedWorkflow {
-  /** Its id. */
-  id: string
-  /** The path of its script, relative to the project if it is in there. */
-  file: string
+  /** What happens to it, for the user: it continues, or the reason why it does not. */
+  text: string
   /** The script, if it may run without a question: the user has allowed its present text, or the policy needs no consent. */
   script?: AllowedScript
-  /** The reason why it may not. Absent with `script`. */
-  problem?: string
 }
 
 /** One line of a report. */
@@ -1620,7 +1620,8 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
 export declare class BackgroundSession {
   /**
    * Resolves with the conversation's live runs, its newest 100 background runs and its newest 100 foreground runs,
-   * newest first. `all`: the runs of every conversation.
+   * newest first, without an ended run whose key in a workflow has a newer run, unless its changes wait. `all`: the runs
+   * of every conversation.
    */
   runs(all?: boolean | undefined | null): Promise<RunRecord[]>
   /**
@@ -1631,12 +1632,13 @@ export declare class BackgroundSession {
   /** Resolves with the workflows of the project, or with `all` those of all projects, with their runs, newest first. */
   workflows(all?: boolean | undefined | null): Promise<ShownWorkflow[]>
   /**
-   * Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
+   * Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `workflow`,
    * `background`, `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the
    * report, also for a mistake. `host` answers the questions of a resumed run. `pi` describes pi as the caller knows
-   * it by now, for `agents`, `doctor` and `run`.
+   * it by now, for `agents`, `doctor` and `run`. `scripts` are the scripts that the caller has started after
+   * `CommandReport.workflow` and that have not ended, for `stop`, `resume` and `workflow`.
    */
-  command(line: string, host?: HostCallbacks | undefined | null, pi?: SurfaceOptions | undefined | null): Promise<CommandReport>
+  command(line: string, host?: HostCallbacks | undefined | null, pi?: SurfaceOptions | undefined | null, scripts?: Array<HostScript> | undefined | null): Promise<CommandReport>
   /**
    * Continues an ended run in the session of its child, with `message` as its next prompt, or sends `message` to a
    * running run, which reads it before its next turn. `run` is the run's session key, its id or the beginning of that, its label, or the id
@@ -1676,8 +1678,11 @@ export declare class BackgroundSession {
   stopAll(turn?: boolean | undefined | null): Promise<CommandReport>
   /** Resolves with the report on the end of a workflow's process, which the host started after `CommandReport.workflow`. */
   workflowEnded(end: WorkflowEnd): Promise<CommandReport>
-  /** Resolves with the interrupted workflows of the project that a file has started. */
-  interruptedWorkflows(): Promise<InterruptedWorkflow[]>
+  /**
+   * Resolves with the interrupted workflows of the project that a file has started, except for `scripts`, which the caller has
+   * started already.
+   */
+  interruptedWorkflows(scripts?: Array<HostScript> | undefined | null): Promise<InterruptedWorkflow[]>
   /**
    * Confirms that these deliveries are in the conversation. Resolves with false when that could not be stored: they
    * may be offered again after a restart, so recognize them by their ids.
@@ -2459,6 +2464,14 @@ export interface HostCallbacks {
  * ```
  */
 export declare function hostRun(): Promise<void>
+
+/** A script that its host has started in a process of its own. */
+export interface HostScript {
+  /** The absolute path of the script. */
+  path: string
+  /** The id of the process. */
+  pid: number
+}
 
 /**
  * Reports what would be redacted in a text: for each rule its name, the kind of values it finds, their number and

@@ -168,8 +168,15 @@ export const checkWorkflowRun = (options: unknown, path: string) =>
 		fields: { key, phase: text, ...runShape.fields },
 	});
 
+/** Ids that commands could not name, and the ids of workflows that scripts of pi's `codemode` use. */
+const reservedId = /["\p{Cc}]|^(?:workflow:|codemode )/u;
+
 /** Checks the id of a workflow. */
-export const checkWorkflowId = (id: unknown) => key(id, "id");
+export function checkWorkflowId(id: unknown): void {
+	key(id, "id");
+	const fix = 'a text without `"` and control characters that does not begin with `workflow:` or `codemode `';
+	if (reservedId.test(String(id))) throw new OptionsError("id", id, fix);
+}
 
 /** Checks the options of a workflow. */
 export const checkWorkflow = (options: unknown) =>

@@ -154,7 +154,8 @@ impl Scene {
 
     async fn answer(&self, line: &str) -> Report {
         let user = Arc::new(User::default());
-        let answer = commands::answer(&self.service, &self.view, line, None, user);
+        let answer =
+            commands::answer(&self.service, &self.view, line, commands::CommandHost::default(), user);
         timeout(PATIENCE, answer).await.expect("the process answers")
     }
 
@@ -393,7 +394,7 @@ async fn changes_of_another_session_are_found_until_they_are_applied_or_discarde
     eventually("the sentence about the branch", || waiting(&events) == [waits.clone()]).await;
     let answer = async |line: &str| {
         let user = Arc::new(User::default());
-        commands::answer(&scene.service, &next, line, None, user).await.plain()
+        commands::answer(&scene.service, &next, line, commands::CommandHost::default(), user).await.plain()
     };
     let offered = |prefix: &str| {
         let offered = commands::complete(prefix, &next.named_runs(), &[], &[]).into_iter();
@@ -625,7 +626,10 @@ async fn a_refused_start_by_a_person_has_no_words_for_the_model() {
     let (known, events) = (KnownDeliveries::default(), EventRecorder::default());
     let view = open_conversation(&scene.service, "denied".to_owned(), scope, known, events).await;
     let user = Arc::new(User::default());
-    let answer = commands::answer(&scene.service, &view, "run local look", None, user).await.plain();
+    let answer =
+        commands::answer(&scene.service, &view, "run local look", commands::CommandHost::default(), user)
+            .await
+            .plain();
     assert!(answer.contains("`subagents.projectAgentPolicy` is `deny`"), "{answer}");
     assert!(!answer.contains("use another one"), "{answer}");
 }

@@ -15,7 +15,7 @@ use pi_subagent_native::present::{
     Clock, Report, ShownWorkflow, WorkflowEnd, action_report, already_finished, info_paths_report,
     info_report, list_report, log_report, moved_to_background_report, refused_report, started_report,
     stopped_report, with_workflows, workflow_discarded_report, workflow_ended_report, workflow_report,
-    workflow_started_report, workflow_unchanged, workflows_report,
+    workflow_runs_again, workflow_started_report, workflow_unchanged, workflows_report,
 };
 use pi_subagent_native::run::{AllowedScript, RunOutcome, RunState, WorkflowRun, WorkflowState};
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
@@ -427,7 +427,12 @@ fn actions_report_their_result() {
         let (file, duration) = ("scripts/review.ts".to_owned(), Duration::from_secs(75));
         let stopped = shown_workflow(WorkflowState::Stopped);
         let end = WorkflowEnd { file, exit_code, was_stopped, duration, output: output.to_owned() };
-        workflow_ended_report(&end, (output != "It began.").then_some(&stopped))
+        let stored = match output {
+            "It began." => vec![],
+            "It threw after its workflow." => vec![shown_workflow(WorkflowState::Completed)],
+            _ => vec![stopped],
+        };
+        workflow_ended_report(&end, &stored)
     };
     let long = (1..=60).map(|line| format!("line {line}")).collect::<Vec<_>>().join("\n");
     for (heading, report) in [
@@ -437,6 +442,7 @@ fn actions_report_their_result() {
         ("workflow: killed", end(None, false, "")),
         ("workflow: stopped", end(None, true, "It is half done.")),
         ("workflow: stopped, nothing stored", end(None, true, "It began.")),
+        ("workflow: failed, results stored", end(Some(1), false, "It threw after its workflow.")),
     ] {
         section(&mut text, heading, &report);
     }
@@ -497,12 +503,19 @@ fn a_command_on_a_workflow_says_its_state_and_the_next_step() {
         if state == WorkflowState::Completed {
             (workflow.live, workflow.completed, workflow.unfinished) = (0, 12, 0);
         }
-        section(&mut text, &state.to_string(), &workflow_unchanged("review.ts", &workflow));
+        section(&mut text, &state.to_string(), &workflow_unchanged(&workflow));
     }
     let completed = shown_workflow(WorkflowState::Completed);
     section(&mut text, "info", &workflow_report(&completed));
     for is_sure in [false, true] {
         section(&mut text, &format!("discard: {is_sure}"), &workflow_discarded_report(&completed, is_sure));
+    }
+    section(&mut text, "discard: continued since", &workflow_runs_again(&completed));
+    for state in [WorkflowState::Running, WorkflowState::Interrupted, WorkflowState::Completed] {
+        let project = "/work/other project".into();
+        let word = Some("workflow:0f".to_owned());
+        let other = ShownWorkflow { is_other_project: true, project, word, ..shown_workflow(state) };
+        section(&mut text, &format!("of another project: {state}"), &workflow_report(&other));
     }
     insta::assert_snapshot!("workflow_states", text);
 }
@@ -516,15 +529,29 @@ fn the_names_of_workflows_are_completed_where_they_have_an_effect() {
         named("nightly run", WorkflowState::Stopped),
         named("migrate", WorkflowState::Completed),
         named("lost", WorkflowState::Interrupted),
+        ShownWorkflow { file: None, ..named("program", WorkflowState::Running) },
+        ShownWorkflow {
+            file: None,
+            name: "codemode".to_owned(),
+            ..named("codemode 0198-abc", WorkflowState::Completed)
+        },
+        ShownWorkflow { word: Some("workflow:last".to_owned()), ..named("last", WorkflowState::Running) },
     ];
     let offered = |prefix: &str| {
         complete(prefix, &[], &workflows, &[]).into_iter().map(|one| one.value).collect::<Vec<_>>()
     };
     for (prefix, expected) in [
-        ("stop ", ["stop review", "stop lost"].as_slice()),
+        ("stop ", ["stop review", "stop lost", "stop program", "stop workflow:last"].as_slice()),
+        ("stop la", &["stop workflow:last"]),
+        ("stop workflow:", &["stop workflow:last"]),
         ("resume ", &["resume \"nightly run\"", "resume lost"]),
         ("resume ni", &["resume \"nightly run\""]),
-        ("info ", &["info review", "info \"nightly run\"", "info migrate", "info lost"]),
+        ("info pro", &["info program"]),
+        ("info co", &["info \"codemode 0198-abc\""]),
+        (
+            "discard ",
+            &["discard \"nightly run\"", "discard migrate", "discard lost", "discard \"codemode 0198-abc\""],
+        ),
         ("discard --yes m", &["discard --yes migrate"]),
         ("log ", &[]),
         ("stop review", &[]),

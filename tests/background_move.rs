@@ -230,7 +230,14 @@ async fn a_parallel_call_keeps_finished_results_and_moves_the_rest() {
         }
     };
     timeout(PATIENCE, is_quick_over).await.expect("the quick run ends");
-    let output = commands::answer(&scene.service, &view, "background", None, Arc::new(User::default())).await;
+    let output = commands::answer(
+        &scene.service,
+        &view,
+        "background",
+        commands::CommandHost::default(),
+        Arc::new(User::default()),
+    )
+    .await;
     let output = output.plain();
     assert_eq!(output.matches("continues in the background").count(), 2, "{output}");
     let receipt = result(call).await;
@@ -380,7 +387,9 @@ async fn the_artifacts_of_each_step_of_a_chain_are_reported_in_the_call_and_at_i
         // The steps share the record of the chain. Each still has its own row, agent and state.
         let answer = async |line: &str| {
             let user = Arc::new(User::default());
-            commands::answer(&scene.service, &view, line, None, user).await.plain()
+            commands::answer(&scene.service, &view, line, commands::CommandHost::default(), user)
+                .await
+                .plain()
         };
         let list = answer("list").await;
         assert_eq!(list.matches("not applied yet").count(), 3, "{last}: {list}");
@@ -425,8 +434,14 @@ async fn a_resumed_call_keeps_its_time_limit() {
             .expect("the time limit ends the run");
         for again in 1..=2 {
             let line = format!("resume {run_id}");
-            let output =
-                commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
+            let output = commands::answer(
+                &scene.service,
+                &view,
+                &line,
+                commands::CommandHost::default(),
+                Arc::new(User::default()),
+            )
+            .await;
             assert!(!output.is_error, "{}", output.plain());
             delivered += 1;
             let listener = scene.listener.clone();
@@ -532,7 +547,14 @@ async fn only_background_runs_count_towards_their_limit() {
         assert!(matches!(spawned().await, Receipt::Accepted { .. }));
     }
     let line = format!("resume {run_id}");
-    let output = commands::answer(&scene.service, &view, &line, None, Arc::new(User::default())).await;
+    let output = commands::answer(
+        &scene.service,
+        &view,
+        &line,
+        commands::CommandHost::default(),
+        Arc::new(User::default()),
+    )
+    .await;
     assert!(output.is_error && output.plain().contains("the limit of 32"), "{}", output.plain());
     scene.open_gate("first");
     close_conversation(&scene.service, &view).await;

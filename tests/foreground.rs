@@ -163,20 +163,35 @@ async fn an_open_conversation_lists_foreground_runs_and_does_not_wait_for_them()
     };
     shows(2).await;
     let user = || Arc::new(User::default());
-    let list = commands::answer(&scene.service, &view, "list", None, user()).await.plain();
-    assert!(list.contains(&runs[0].run_id) && list.contains("a call waits for it"), "{list}");
-    let info = commands::answer(&scene.service, &view, &format!("info {}", runs[1].run_id), None, user())
+    let list = commands::answer(&scene.service, &view, "list", commands::CommandHost::default(), user())
         .await
         .plain();
+    assert!(list.contains(&runs[0].run_id) && list.contains("a call waits for it"), "{list}");
+    let info = commands::answer(
+        &scene.service,
+        &view,
+        &format!("info {}", runs[1].run_id),
+        commands::CommandHost::default(),
+        user(),
+    )
+    .await
+    .plain();
     assert!(info.contains("second") && info.contains("a call waits for it"), "{info}");
-    let agents = commands::answer(&scene.service, &view, "agents", None, user()).await.plain();
+    let agents = commands::answer(&scene.service, &view, "agents", commands::CommandHost::default(), user())
+        .await
+        .plain();
     assert!(agents.contains("explorer") && agents.contains("read, grep"), "{agents}");
-    let doctor = commands::answer(&scene.service, &view, "doctor", None, user()).await.plain();
+    let doctor = commands::answer(&scene.service, &view, "doctor", commands::CommandHost::default(), user())
+        .await
+        .plain();
     assert!(doctor.contains("configuration") && doctor.contains("child command"), "{doctor}");
     timeout(PATIENCE, until_settled(&scene.service, &view, None)).await.expect("no background run is live");
     timeout(PATIENCE, scene.service.close()).await.expect("the service closes in time");
     assert!(!call.is_finished(), "the foreground call continues");
-    let output = commands::answer(&scene.service, &view, "stop all", None, user()).await.plain();
+    let output =
+        commands::answer(&scene.service, &view, "stop all", commands::CommandHost::default(), user())
+            .await
+            .plain();
     assert!(output.contains("stopped 2 sub-agents"), "{output}");
     let result = timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");
     assert_eq!(outcomes(&result), [RunOutcome::Aborted, RunOutcome::Aborted]);

@@ -191,7 +191,13 @@ async fn foreground_and_background_runs_are_listed_alike() {
 async fn last_names_the_newest_run_in_foreground_or_background() {
     let scene = Scene::new(answers()).await;
     let output_of = async |line: &str| {
-        let answer = commands::answer(&scene.service, &scene.view, line, None, Arc::new(User::default()));
+        let answer = commands::answer(
+            &scene.service,
+            &scene.view,
+            line,
+            commands::CommandHost::default(),
+            Arc::new(User::default()),
+        );
         timeout(PATIENCE, answer).await.expect("the process answers").plain()
     };
     assert!(output_of("info last").await.contains("there is no run `last`"));
@@ -557,7 +563,16 @@ async fn an_ended_call_is_found_by_its_id() {
     let command = |line: String| {
         let service = &scene.service;
         let view = &scene.view;
-        async move { commands::answer(service, view, &line, None, Arc::new(User::default())).await }
+        async move {
+            commands::answer(
+                service,
+                view,
+                &line,
+                commands::CommandHost::default(),
+                Arc::new(User::default()),
+            )
+            .await
+        }
     };
     assert!(command("list".to_owned()).await.plain().contains(&run_id));
     let resumed = command(format!("resume {run_id}")).await;
@@ -659,7 +674,9 @@ async fn an_archived_run_is_read_in_pages_and_every_answer_names_its_file() {
     let output_of = async |line: &str| {
         let line = format!("{line} {}", run.run_id);
         let user = Arc::new(User::default());
-        commands::answer(&scene.service, &scene.view, &line, None, user).await.plain()
+        commands::answer(&scene.service, &scene.view, &line, commands::CommandHost::default(), user)
+            .await
+            .plain()
     };
     assert!(output_of("info --paths").await.contains(&path));
     assert!(output_of("log").await.contains("message 44"));
@@ -703,7 +720,7 @@ async fn commands_say_that_the_store_cannot_be_read() {
     let view = open_conversation(&service, SESSION.into(), scope, known, events).await;
     for line in ["list", "list all", "info last", "log 0badcafe"] {
         let user = Arc::new(User::default());
-        let answer = commands::answer(&service, &view, line, None, user);
+        let answer = commands::answer(&service, &view, line, commands::CommandHost::default(), user);
         let text = timeout(PATIENCE, answer).await.expect("the process answers").plain();
         let expected = "the stored runs cannot be read: the store of runs cannot be opened";
         assert!(

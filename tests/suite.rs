@@ -63,5 +63,6 @@ mod support;
 mod transcript;
 mod types;
 mod undo;
+mod workflow_commands;
 mod writers;
 mod writers_remote;

@@ -422,10 +422,11 @@ fn a_workflow_and_its_runs_have_the_declared_fields() {
     };
     compare("WorkflowRecord", &workflow, &WorkflowRecord::default());
     let shown = ShownWorkflow {
+        word: text(),
+        is_other_project: true,
         file: text(),
         phase: text(),
         error: text(),
-        ended_ms: Some(1),
         runs: vec![RunRecord::default()],
         ..ShownWorkflow::default()
     };

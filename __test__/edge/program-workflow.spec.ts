@@ -247,6 +247,11 @@ describe("workflow()", () => {
 			run({ ...task("a") } as never),
 		);
 		await wrong("id", /a text that is not blank/, () => workflow(" ", options, () => 1));
+		for (const id of ['a "b"', "a\u001b[31m", "workflow:a", "codemode a"]) {
+			await wrong("id", /control characters that does not begin with `workflow:`/, () =>
+				workflow(id, options, () => 1),
+			);
+		}
 		await wrong("options.maxRuns", /a whole number from 1/, () => workflow("w", { ...options, maxRuns: 0 }, () => 1));
 		await wrong("options.budgets", /no option of this name/, () => workflow("w", { budgets: 1 } as never, () => 1));
 		await wrong("script", /a function/, () => workflow("w", options, undefined as never));

@@ -60,8 +60,8 @@ export class PanelDouble {
 	});
 	private readonly host = new HostDouble();
 	private screen: Screen | undefined;
-	/** Gets the reports of commands, whose scripts it would start. */
-	start: (report: CommandReport) => unknown = () => {};
+	/** Gets the reports of commands, whose scripts it would start or end. */
+	follow: (report: CommandReport) => unknown = () => {};
 
 	/** `opened` is the key of the run whose transcript opens first. */
 	constructor(background: BackgroundDouble, opened?: string) {
@@ -95,7 +95,7 @@ export class PanelDouble {
 			context,
 			background.background,
 			{},
-			{ answer: (run) => this.answered.push(run), start: (report) => this.start(report) },
+			{ answer: (run) => this.answered.push(run), follow: (report) => this.follow(report) },
 			opened,
 		).then(() => {
 			this.isClosed = true;

@@ -476,18 +476,34 @@ describe("keys with an effect", () => {
 		background.shown = [aWorkflow(), aWorkflow({ id: "every night", name: "nightly", state: "interrupted" })];
 		await passing(11_000);
 		const started: unknown[] = [];
-		panel.start = (report) => started.push(report.workflow);
+		panel.follow = (report) => started.push(report.workflow);
 		await panel.press("g", "s");
 		assert.equal(panel.foot, "s again stops the workflow “review” and all of its runs; any other key cancels");
 		await panel.press("s", "r");
-		assert.match(panel.foot, /the workflow review is running/);
+		assert.match(panel.foot, /the workflow “review” is running/);
 		const script = { path: "/project/review.ts", sha256: "0" };
 		background.answer = (line) => ({ ...report(`done: ${line}`), workflow: script });
 		await panel.press("G");
 		assert.equal(panel.foot, "s give up  r continue  i info  a all sessions  ? keys  escape close");
 		await panel.press("r", "i");
-		assert.deepEqual(background.commands, ["stop review", 'resume "every night"', 'info "every night"']);
+		const words = background.commands.map((line) => line.replace(/workflow:[0-9a-f]{32}$/, "KEY"));
+		assert.deepEqual(words, ["stop KEY", "resume KEY", "info KEY"], "a run may have the same name");
+		assert.equal(new Set(background.commands.map((line) => line.split(" ")[1])).size, 2);
 		assert.deepEqual(started[1], script);
+	});
+
+	it("of another project shows its project, and is not continued here", async () => {
+		const { panel, background } = await open();
+		const other = { state: "stopped", project: "/work/other", isOtherProject: true, word: "workflow:0f" } as const;
+		background.shown = [aWorkflow(other)];
+		await panel.press("a");
+		await passing(3_000);
+		assert.match(panel.text, /⚠ \+ review .* in other · stopped/);
+		assert.match(panel.text, /start pi in the project other to continue it/);
+		assert.match(panel.text, /discard --yes workflow:0f/);
+		await panel.press("r");
+		assert.match(panel.foot, /the workflow “review” belongs to the project other: a pi there can continue it/);
+		assert.deepEqual(background.commands, []);
 	});
 
 	it("show the output of the commands, and return", async () => {

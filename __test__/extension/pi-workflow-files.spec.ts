@@ -222,7 +222,7 @@ for (const version of piVersions) {
 			);
 			assert.match(
 				await again.notices("/subagents list"),
-				/⚠ workflow other · other-long\.ts · stopped [^\n]*\n\s+`\/subagents resume other` continues it/,
+				/· 1 stopped or failed workflow; `\/subagents workflow` lists them[\s\S]*#1/,
 			);
 			await again.close();
 			isWorking = false;
@@ -235,7 +235,7 @@ for (const version of piVersions) {
 			for (const command of ["resume", "stop"]) {
 				assert.match(
 					await last.notices(`/subagents ${command} other-long.ts`),
-					/the workflow other-long\.ts has completed: 2 runs[^\n]*\n\s+`\/subagents workflow other-long\.ts` runs it again/,
+					/the workflow other has completed: 2 runs[^\n]*\n\s+`\/subagents workflow other-long\.ts` runs it again/,
 				);
 			}
 			assert.match(

@@ -3,8 +3,6 @@
  * the commands.
  */
 
-import { basename } from "node:path";
-
 import type { ExtensionAPI, ExtensionCommandContext, ExtensionContext } from "@earendil-works/pi-coding-agent";
 import type { KeyId } from "@earendil-works/pi-tui";
 import type { CommandReport, DeliveryMessage } from "../../native.js";
@@ -16,7 +14,7 @@ import { placeOptions } from "../host/options.ts";
 import { openPanel } from "../panel/panel.ts";
 import type { Questions } from "../questions/questions.ts";
 import { SHORTCUT } from "../questions/terminal.ts";
-import { cannotRunScripts, isRunning, onWorkflowEnd, startWorkflow, stopWorkflows } from "../workflows/workflows.ts";
+import { cannotRunScripts, liveScripts, onWorkflowEnd, startWorkflow, stopWorkflows } from "../workflows/workflows.ts";
 import { deliver, messageReport, type Report, registerReportRenderer } from "./report.ts";
 
 /** The session state that the commands use. */
@@ -53,9 +51,14 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 				deliver(pi, context, messageReport("error", cannotRunScripts));
 				return undefined;
 			};
+			const stop = ({ stops = [] }: Pick<CommandReport, "stops">) => stopWorkflows(stops);
+			const follow = (report: CommandReport) => {
+				reportFailure("stopping workflows", stop(report));
+				void start(report);
+			};
 			const panel = async (opened?: string) => {
 				isPanelOpen = true;
-				await openPanel(context, background, callbacks, { answer, start }, opened).finally(() => {
+				await openPanel(context, background, callbacks, { answer, follow }, opened).finally(() => {
 					isPanelOpen = false;
 				});
 			};
@@ -64,17 +67,14 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 			const opened = questions.open(line);
 			if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
 			if (opened) return;
-			if (await stopNamed(line)) return;
 			if (/^workflow\b/.test(line) && cannotRunScripts) {
 				return deliver(pi, context, messageReport("error", cannotRunScripts));
 			}
 			const report = await answerOf(pi, context, session, line || WITHOUT_PANEL);
-			if (report.workflow && isRunning(report.workflow.path)) {
-				const name = basename(report.workflow.path);
-				const text = `the workflow ${name} runs already. \`/subagents stop ${name}\` ends it`;
-				return deliver(pi, context, messageReport("error", text));
-			}
-			if (context.mode !== "tui" || !report.isOnCard) deliver(pi, context, report);
+			// The end of a script is a message in every mode, and a card is only in the terminal.
+			const isSaid = report.isOnCard && (context.mode === "tui" || report.stops);
+			if (!isSaid) deliver(pi, context, report);
+			await stop(report);
 			if (report.watch && context.mode === "tui") await panel(report.watch);
 			const ended = start(report);
 			// Without a user, pi exits right after a command.
@@ -103,14 +103,6 @@ export function registerCommands(pi: ExtensionAPI, session: Session): void {
 	});
 }
 
-/** Stops workflows by their name. Their ends are reported like any other. Returns false if the line names none. */
-async function stopNamed(line: string): Promise<boolean> {
-	const [, quoted, name = quoted] = /^stop\s+(?:"([^"]+)"|(\S+))$/.exec(line) ?? [];
-	if (name === undefined) return false;
-	const count = await stopWorkflows(name === "all" ? undefined : name);
-	return count > 0 && name !== "all";
-}
-
 /** Reports the ends of workflows in this session from now on. */
 export function reportWorkflows(pi: ExtensionAPI, context: ExtensionContext, background: Background): void {
 	onWorkflowEnd(async (end) => {
@@ -129,13 +121,9 @@ export async function continueWorkflows(
 	background: Background,
 ): Promise<void> {
 	if (cannotRunScripts) return;
-	const found = (await background.session?.interruptedWorkflows()) ?? [];
-	for (const { id, file, script, problem } of found) {
-		if (script && isRunning(script.path)) continue;
+	const found = (await background.session?.interruptedWorkflows(liveScripts())) ?? [];
+	for (const { text, script } of found) {
 		if (script) void startWorkflow(script, placeOptions(pi, context));
-		const text = script
-			? `continues the workflow ${id}, which ended with an earlier pi. \`/subagents stop ${id}\` ends it`
-			: `the workflow ${id} ended with an earlier pi, and ${problem}. \`/subagents workflow ${file}\` continues it`;
 		deliver(pi, context, messageReport("info", text));
 	}
 }
@@ -154,10 +142,10 @@ async function answerOf(
 	context: ExtensionContext,
 	{ background, questions }: Session,
 	line: string,
-): Promise<Report & Pick<CommandReport, "watch" | "isOnCard" | "workflow">> {
+): Promise<Report & Pick<CommandReport, "watch" | "isOnCard" | "workflow" | "stops">> {
 	let isAwaited = true;
 	const callbacks = hostCallbacks(context, questions, undefined, () => isAwaited);
-	const answer = background.session?.command(line, callbacks, placeOptions(pi, context));
+	const answer = background.session?.command(line, callbacks, placeOptions(pi, context), liveScripts());
 	const failed = (error: unknown) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
 	const report = await answer?.catch(failed);
 	isAwaited = false;

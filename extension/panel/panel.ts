@@ -14,6 +14,7 @@ import { asJson } from "../host/stored.ts";
 import { panelKeys } from "../ui/keys.ts";
 import { type AnyTheme, cached, Pen } from "../ui/pen.ts";
 import { clip, plainText, widthOf } from "../ui/text.ts";
+import { liveScripts } from "../workflows/workflows.ts";
 
 /** Covers the whole screen. pi redraws its own lines when the panel closes. */
 const WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" } as const;
@@ -39,7 +40,7 @@ export async function openPanel(
 	context: ExtensionContext,
 	background: Background,
 	callbacks: HostCallbacks = {},
-	{ answer, start }: Actions = {},
+	{ answer, follow }: Actions = {},
 	opened?: string,
 ): Promise<void> {
 	const { session } = background;
@@ -51,7 +52,7 @@ export async function openPanel(
 		return;
 	}
 	const closed = Promise.withResolvers<void>();
-	const setting = { background, session, callbacks, answer, start, opened, onClosed: closed.resolve };
+	const setting = { background, session, callbacks, answer, follow, opened, onClosed: closed.resolve };
 	const shown = context.ui.custom(
 		(terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(undefined)),
 		{ overlay: true, overlayOptions: WHOLE_SCREEN },
@@ -65,8 +66,8 @@ export async function openPanel(
 interface Actions {
 	/** Opens the question of a run. */
 	answer?: ((runId: string) => void) | undefined;
-	/** Starts the script that a report has. */
-	start?: ((report: CommandReport) => unknown) | undefined;
+	/** Starts and ends the scripts that a report names. */
+	follow?: ((report: CommandReport) => void) | undefined;
 }
 
 interface Setting extends Actions {
@@ -81,7 +82,7 @@ interface Setting extends Actions {
 
 /** Returns the panel as a component for pi. `done` removes it from the screen. */
 function panel(
-	{ background, session, callbacks, answer, start, opened, onClosed }: Setting,
+	{ background, session, callbacks, answer, follow, opened, onClosed }: Setting,
 	terminal: TUI,
 	theme: AnyTheme,
 	keybindings: KeybindingsManager,
@@ -123,8 +124,8 @@ function panel(
 		else if (step === "type") type(text);
 		else if (step === "command") {
 			reply(id, async () => {
-				const report = await session.command(text, callbacks);
-				start?.(report);
+				const report = await session.command(text, callbacks, undefined, liveScripts());
+				follow?.(report);
 				return report;
 			});
 		} else if (step === "runs") {

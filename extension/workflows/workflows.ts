@@ -6,11 +6,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { AllowedScript, SurfaceOptions, WorkflowEnd, WorkflowRecord } from "../../native.js";
+import type { AllowedScript, HostScript, SurfaceOptions, WorkflowEnd, WorkflowRecord } from "../../native.js";
 import { packageFolder } from "../host/build.ts";
 import { guardedTimeout, runGuarded } from "../host/guard.ts";
 import { loadAddon } from "../host/native.ts";
 import { defined } from "../host/stored.ts";
+import { oneLine } from "../ui/text.ts";
 
 /** The maximum length of the kept output, in characters: the newest part. */
 const MAX_OUTPUT = 64 * 1024;
@@ -30,7 +31,6 @@ export const cannotRunScripts =
 
 /** The process of a script. */
 interface Workflow {
-	readonly name: string;
 	readonly path: string;
 	readonly place: SurfaceOptions;
 	readonly child: ChildProcess;
@@ -61,7 +61,9 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 	const since = performance.now();
 	const output = { out: "", errors: "" };
 	const keep = (name: keyof typeof output) => (text: string) => {
-		output[name] = (output[name] + text).slice(-MAX_OUTPUT);
+		const all = output[name] + text;
+		// A part of a line could be a part of a secret, which no one would recognize.
+		output[name] = all.length > MAX_OUTPUT ? all.slice(-MAX_OUTPUT).replace(/^[^\n]*\n/, "") : all;
 	};
 	child.stdout.setEncoding("utf8").on("data", keep("out"));
 	child.stderr.setEncoding("utf8").on("data", keep("errors"));
@@ -71,7 +73,7 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 		`${JSON.stringify({ script: pathToFileURL(path).href, sha256, place: { ...place, file: path } })}\n`,
 	);
 	const { promise: ended, resolve } = Promise.withResolvers<void>();
-	const workflow: Workflow = { name: basename(path), path, place, child, ended, wasStopped: false };
+	const workflow: Workflow = { path, place, child, ended, wasStopped: false };
 	live.add(workflow);
 	const end = async (exitCode: number | null, problem = "") => {
 		if (!live.delete(workflow)) return;
@@ -107,21 +109,20 @@ async function recordsOf({ child, place }: Workflow): Promise<WorkflowRecord[]> 
 	return (all ?? []).filter(({ hostPid }) => hostPid === child.pid);
 }
 
-/** Returns true if a process runs this script. */
-export const isRunning = (path: string): boolean => [...live].some((workflow) => workflow.path === path);
+/** Returns the scripts that have not ended. */
+export const liveScripts = (): HostScript[] =>
+	[...live].flatMap(({ path, child: { pid } }) => (pid === undefined ? [] : [{ path, pid }]));
 
-/**
- * Ends all scripts, or only those with this file name or with a workflow of this id. Resolves with their number when they have
- * ended.
- */
-export async function stopWorkflows(name?: string): Promise<number> {
-	const stopped = [...live].map(async (workflow) => {
-		const running = (await recordsOf(workflow)).filter(({ state }) => state === "running");
-		const isMeant = name === undefined || name === workflow.name || running.some(({ id }) => id === name);
-		if (isMeant) await stop(workflow, running);
-		return isMeant;
+/** Ends all scripts, or only those with these process ids. Resolves when they have ended. */
+export async function stopWorkflows(pids?: readonly number[]): Promise<void> {
+	const isMeant = ({ child: { pid } }: Workflow) => !pids || (pid !== undefined && pids.includes(pid));
+	const stopped = [...live].filter(isMeant).map(async (workflow) => {
+		await stop(
+			workflow,
+			(await recordsOf(workflow)).filter(({ state }) => state === "running"),
+		);
 	});
-	return (await Promise.all(stopped)).filter(Boolean).length;
+	await Promise.all(stopped);
 }
 
 /** Stores first that the workflow was stopped: an interrupted one would continue at the next start of pi. */
@@ -154,7 +155,8 @@ export async function closeWorkflows(): Promise<string | undefined> {
 	const records = await Promise.all(all.map(recordsOf));
 	for (const workflow of all) kill(workflow);
 	await Promise.all(all.map(({ ended }) => ended));
-	const names = all.filter((_, at) => records[at]?.some(({ state }) => state === "running")).map(({ name }) => name);
+	const interrupted = all.filter((_, at) => records[at]?.some(({ state }) => state === "running"));
+	const names = interrupted.map(({ path }) => oneLine(basename(path)));
 	if (names.length === 0) return undefined;
 	const [what, them] = names.length === 1 ? ["1 workflow", "it"] : [`${names.length} workflows`, "them"];
 	return `${what} ended with pi: ${names.join(", ")}. The next pi of this project continues ${them}`;

@@ -467,9 +467,13 @@ export interface ShownWorkflow {
   id: string
   /** Its name for people. */
   name: string
+  /** Its name in commands, if that is not its id: a run has the same name, or no one can type the id. */
+  word?: string
   /** The directory that it belongs to. */
   project: string
-  /** The path of its script, relative to the project if it is in there. */
+  /** True if that is not the project of the conversation. Absent otherwise. */
+  isOtherProject?: boolean
+  /** The path of its script, relative to the project if it is in there. Absent if no one can type it. */
   file?: string
   /** Its state. */
   state: "running" | "completed" | "failed" | "stopped" | "interrupted"
@@ -487,8 +491,6 @@ export interface ShownWorkflow {
   error?: string
   /** The time of its first start. */
   startedMs: number
-  /** The time of its last end. */
-  endedMs?: number
   /** The current run of each of its keys, the key used first comes first, without long texts and files. */
   runs?: Array<RunRecord>
 }
@@ -507,7 +509,7 @@ export interface WorkflowRecord {
   parent?: string
   /**
    * `interrupted`: its process ended before its script had. A workflow of runs without a script is `running` while a run is,
-   * else `completed`.
+   * `completed` once all have completed, and otherwise has the state of its other runs.
    */
   state: "running" | "completed" | "failed" | "stopped" | "interrupted"
   /** The error of its script. */
@@ -944,9 +946,11 @@ export interface CommandReport {
   watch?: string
   /** The script that the host starts now, in a process of its own, after `workflow FILE`. */
   workflow?: AllowedScript
+  /** The ids of the processes of `scripts` that the host ends now. */
+  stops?: Array<number>
   /**
-   * True if the card of a call or the message about a background run says it, too. A host that draws them does not show
-   * the report. Absent otherwise.
+   * True if the card of a call, the message about a background run or the end of a script in `stops` says it, too. A host that
+   * draws them does not show the report. Absent otherwise.
    */
   isOnCard?: boolean
 }
@@ -961,14 +965,10 @@ export interface AllowedScript {
 
 /** A workflow whose process ended before its script. */
 export interface InterruptedWorkflow {
-  /** Its id. */
-  id: string
-  /** The path of its script, relative to the project if it is in there. */
-  file: string
+  /** What happens to it, for the user: it continues, or the reason why it does not. */
+  text: string
   /** The script, if it may run without a question: the user has allowed its present text, or the policy needs no consent. */
   script?: AllowedScript
-  /** The reason why it may not. Absent with `script`. */
-  problem?: string
 }
 
 /** One line of a report. */

@@ -49,16 +49,19 @@ pub use question_text::{
 pub use report::{Mark, Report, ReportLine};
 pub use reports::{
     DEFAULT_LOG_LINES, MAX_LOG_LINES, WorkflowEnd, action_report, agent_report, agents_report,
-    already_finished, applied_report, apply_undone_report, difference_report, discarded_report,
-    doctor_report, info_paths_report, info_report, list_report, log_report, moved_to_background_report,
-    refused_report, started_report, stopped_report, undone_report, with_workflows, workflow_discarded_report,
-    workflow_ended_report, workflow_report, workflow_started_report, workflow_stopped_report,
-    workflow_unchanged, workflows_report,
+    already_finished, ambiguous_report, applied_report, apply_undone_report, difference_report,
+    discarded_report, doctor_report, info_paths_report, info_report, list_report, log_report,
+    moved_to_background_report, refused_report, started_report, stopped_report, undone_report,
+    unknown_workflow, with_workflows, workflow_continues_text, workflow_discarded_report,
+    workflow_ended_report, workflow_not_stopped, workflow_report, workflow_runs_again, workflow_runs_already,
+    workflow_started_report, workflow_stopped_report, workflow_stops_report, workflow_unchanged,
+    workflows_report,
 };
 pub(crate) use reports::{PATHS, RESULT_ARRIVES, exit_message, moved_to_background_text};
 pub(crate) use run_label::{agent_and_label, mark, state};
 pub use run_question::RunQuestion;
 pub(crate) use run_question::{questions_details, questions_text};
 pub use shown_workflow::ShownWorkflow;
+pub(crate) use shown_workflow::{WORKFLOW_WORD, can_type_name, can_type_path, exact_word, quoted_word};
 pub use state_label::{RunStatus, StateLabel, now_ms, state_label};
 pub use usage_text::{UsageText, usage_text};

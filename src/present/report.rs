@@ -165,7 +165,10 @@ pub struct Report {
     /// The script that the host starts now, in a process of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<Box<AllowedScript>>,
-    /// True if the card of a call or the message about a background run says it on the same screen, too.
+    /// The ids of the processes of scripts that the host ends now.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stops: Vec<u32>,
+    /// True if the card of a call, the message about a background run or the end of a script says it on the same screen, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_on_card: bool,
 }

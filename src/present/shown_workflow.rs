@@ -1,16 +1,22 @@
 //! A workflow as reports, the panel and the widget show it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_with_macros::skip_serializing_none;
 
 use super::report::Mark;
-use crate::run::{RunRecord, WorkflowState, workflow_name};
-use sanitizer::{figures, one_line, quoted_if_unusual};
+use crate::run::{RunRecord, WorkflowState, workflow_key, workflow_name};
+use sanitizer::{figures, one_line, quoted_if_unusual, without_controls};
 
 /// The longest error of a script in a sentence.
 const MAX_ERROR: usize = 400;
+
+/// The longest name that a person types, in characters.
+const MAX_TYPED: usize = 80;
+
+/// The beginning of a word in a command that names a workflow and no run. Its id follows, or its key in the store.
+pub(crate) const WORKFLOW_WORD: &str = "workflow:";
 
 /// A workflow. Times are milliseconds since 1970 in UTC.
 #[skip_serializing_none]
@@ -21,9 +27,14 @@ pub struct ShownWorkflow {
     pub id: String,
     /// Its name for people.
     pub name: String,
+    /// Its name in commands, if that is not its id: a run has the same name, or no one can type the id.
+    pub word: Option<String>,
     /// The directory that it belongs to.
     pub project: PathBuf,
-    /// The path of its script, relative to the project if it is in there.
+    /// True if that is not the project of the conversation.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub is_other_project: bool,
+    /// The path of its script, relative to the project if it is in there. Absent if no one can type it.
     pub file: Option<String>,
     /// Its state.
     pub state: WorkflowState,
@@ -41,8 +52,12 @@ pub struct ShownWorkflow {
     pub error: Option<String>,
     /// The time of its first start.
     pub started_ms: i64,
-    /// The time of its last end.
-    pub ended_ms: Option<i64>,
+    /// The absolute path of its script.
+    #[serde(skip)]
+    pub script: Option<PathBuf>,
+    /// The process id of its host.
+    #[serde(skip)]
+    pub host_pid: Option<u32>,
     /// The current run of each of its keys, the key used first comes first, without long texts and files. Empty if only the
     /// workflow is shown.
     #[serde(deserialize_with = "known_runs", skip_serializing_if = "Vec::is_empty")]
@@ -80,11 +95,12 @@ impl ShownWorkflow {
         self.has_script() && (self.is_running() || (is_interrupted && self.file.is_some()))
     }
 
-    /// Returns true if `resume` can start its script again.
+    /// Returns true if `resume` can start its script again. A script of another project needs a pi with the settings of that
+    /// project.
     #[must_use]
     pub fn can_resume(&self) -> bool {
         let has_ended = !matches!(self.state, WorkflowState::Running | WorkflowState::Completed);
-        has_ended && self.file.is_some()
+        has_ended && self.file.is_some() && !self.is_other_project
     }
 
     /// Returns true if a script of a file or of a program runs it. Calls of a model in `codemode` have no such script.
@@ -95,7 +111,26 @@ impl ShownWorkflow {
     /// Returns its name as a word of a command.
     #[must_use]
     pub fn word(&self) -> String {
-        if self.id.contains(char::is_whitespace) { format!("\"{}\"", self.id) } else { self.id.clone() }
+        self.word.clone().unwrap_or_else(|| quoted_word(&self.id))
+    }
+
+    /// Returns a word that names it and no run.
+    #[must_use]
+    pub fn distinct_word(&self) -> String {
+        self.word.clone().unwrap_or_else(|| quoted_word(&format!("{WORKFLOW_WORD}{}", self.id)))
+    }
+
+    /// Returns the word that names it and no other workflow of any project.
+    #[must_use]
+    pub fn exact_word(&self) -> String {
+        exact_word(&self.project, &self.id)
+    }
+
+    /// Returns the name of its project in a sentence, if that is another one.
+    #[must_use]
+    pub fn other_project(&self) -> Option<String> {
+        let name = self.project.file_name().unwrap_or(self.project.as_os_str()).to_string_lossy();
+        self.is_other_project.then(|| quoted_if_unusual(&name).into_owned())
     }
 
     /// Returns the numbers of its runs in each state: `1 running`, `3 completed`, `1 without a result`.
@@ -142,23 +177,22 @@ impl ShownWorkflow {
     #[must_use]
     pub fn next_steps(&self) -> Vec<String> {
         let word = self.word();
-        let resume = || {
-            if self.file.is_some() {
+        let resume = || match (&self.file, self.other_project()) {
+            (Some(_), Some(project)) => format!("start pi in the project {project} to continue it"),
+            (Some(_), None) => {
                 format!("`/subagents resume {word}` continues it; completed runs cost nothing again")
-            } else {
-                "start its program again to continue it".to_owned()
             }
+            (None, _) => "start its program again to continue it".to_owned(),
         };
         let discard = format!("`/subagents discard --yes {word}` removes it and its results");
         match (self.state, &self.file) {
             _ if !self.has_script() && self.is_running() => Vec::new(),
             _ if !self.has_script() => vec![discard],
             (WorkflowState::Running, _) => vec![format!("`/subagents stop {word}` ends it and its runs")],
-            (WorkflowState::Completed, Some(file)) => vec![
-                format!("`/subagents workflow {file}` runs it again; completed runs cost nothing again"),
-                format!("{discard}, so that it starts anew"),
-            ],
-            (WorkflowState::Completed, None) => vec![format!("{discard}, so that it starts anew")],
+            (WorkflowState::Completed, Some(file)) if !self.is_other_project => {
+                vec![runs_again(file), format!("{discard}, so that it starts anew")]
+            }
+            (WorkflowState::Completed, _) => vec![format!("{discard}, so that it starts anew")],
             (WorkflowState::Interrupted, Some(_)) => {
                 vec![resume(), format!("`/subagents stop {word}` gives it up")]
             }
@@ -166,9 +200,10 @@ impl ShownWorkflow {
         }
     }
 
-    /// Returns its parts in one line: its name, its file, its state, its phase, its counts, its cost and its error.
+    /// Returns its parts in one line: its name, its project if that is another one, its file, its state, its phase, its counts, its cost and its error.
     pub(super) fn parts(&self) -> Vec<String> {
         let mut parts = vec![format!("workflow {}", quoted_if_unusual(&self.name))];
+        parts.extend(self.other_project().map(|project| format!("project {project}")));
         parts.extend(self.file.as_deref().filter(|file| *file != self.name).map(str::to_owned));
         parts.push(self.state.to_string());
         parts.extend(self.phase.as_deref().map(|phase| format!("phase {}", quoted_if_unusual(phase))));
@@ -180,4 +215,34 @@ impl ShownWorkflow {
         parts.extend(self.failure());
         parts
     }
+}
+
+/// Returns the command that runs a script again, in a sentence.
+pub(super) fn runs_again(file: &str) -> String {
+    format!("`/subagents workflow {file}` runs it again; completed runs cost nothing again")
+}
+
+/// Returns true if a person can type a path at the end of a command.
+#[must_use]
+pub(crate) fn can_type_path(path: &str) -> bool {
+    let is_plain = without_controls(path) == path && !path.contains(char::is_control);
+    is_plain && !path.is_empty() && path.trim().trim_matches('"') == path && !path.starts_with("--")
+}
+
+/// Returns true if a person can type a text as a name in a command.
+#[must_use]
+pub(crate) fn can_type_name(name: &str) -> bool {
+    can_type_path(name) && !name.contains('"') && !name.contains("--") && name.chars().count() <= MAX_TYPED
+}
+
+/// Returns a name as one word of a command.
+#[must_use]
+pub(crate) fn quoted_word(name: &str) -> String {
+    if name.contains(char::is_whitespace) { format!("\"{name}\"") } else { name.to_owned() }
+}
+
+/// Returns the word that names a workflow by its key in the store, whatever its id is.
+#[must_use]
+pub(crate) fn exact_word(project: &Path, id: &str) -> String {
+    format!("{WORKFLOW_WORD}{}", workflow_key(project, id))
 }

@@ -512,24 +512,43 @@ impl RunRecord {
     }
 }
 
-/// Removes the ended runs of workflows whose key has a newer run: nothing waits in them. Runs with open changes stay. `all` are
-/// the runs that decide.
-pub(crate) fn remove_superseded(runs: &mut Vec<RunRecord>, all: &[RunRecord]) {
-    let place = |run: &RunRecord| {
-        run.workflow.as_ref().map(|place| (place.project.clone(), place.id.clone(), place.key.clone()))
-    };
-    let age = |run: &RunRecord| (run.created_ms, run.key.clone());
-    let mut newest = HashMap::new();
-    for run in all.iter().chain(&*runs) {
-        if let Some(place) = place(run) {
-            let known = newest.entry(place).or_insert_with(|| age(run));
-            *known = age(run).max(known.clone());
+/// The newest run of each key in a workflow. An ended older run of the key is superseded: nothing waits in it, unless its changes do.
+#[derive(Debug, Default)]
+pub(crate) struct NewestRuns<'a>(HashMap<(&'a Path, &'a str, &'a str), (i64, &'a str)>);
+
+impl<'a> NewestRuns<'a> {
+    pub(crate) fn of(runs: impl Iterator<Item = &'a RunRecord>) -> Self {
+        let mut newest = HashMap::new();
+        for run in runs {
+            if let Some(place) = Self::place(run) {
+                let known = newest.entry(place).or_insert_with(|| Self::age(run));
+                *known = Self::age(run).max(*known);
+            }
         }
+        Self(newest)
     }
-    runs.retain(|run| {
-        let is_newest = place(run).is_none_or(|place| newest.get(&place) == Some(&age(run)));
-        is_newest || run.is_live() || run.has_open_changes()
-    });
+
+    /// Returns true if a newer run supersedes a run.
+    pub(crate) fn supersede(&self, run: &RunRecord) -> bool {
+        let newest = Self::place(run).and_then(|place| self.0.get(&place));
+        let is_older = newest.is_some_and(|newest| *newest != Self::age(run));
+        is_older && !run.is_live() && !run.has_open_changes()
+    }
+
+    fn place(run: &RunRecord) -> Option<(&Path, &str, &str)> {
+        run.workflow.as_ref().map(|place| (&*place.project, &*place.id, &*place.key))
+    }
+
+    fn age(run: &RunRecord) -> (i64, &str) {
+        (run.created_ms, &run.key)
+    }
+}
+
+/// Removes the superseded runs. `all` are the runs that decide.
+pub(crate) fn remove_superseded(runs: &mut Vec<RunRecord>, all: &[RunRecord]) {
+    let newest = NewestRuns::of(all.iter().chain(&*runs));
+    let mut is_kept = runs.iter().map(|run| !newest.supersede(run)).collect::<Vec<_>>().into_iter();
+    runs.retain(|_| is_kept.next().unwrap_or(true));
 }
 
 /// Reads a state. Earlier releases wrote `ended` for a run that is not live.

@@ -189,6 +189,15 @@ pub struct HostContext {
     pub host: Host,
 }
 
+/// Replaces a leading `~` of a path by the home directory.
+#[must_use]
+pub fn expand_home(path: PathBuf, home: Option<&Path>) -> PathBuf {
+    match (path.strip_prefix("~"), home) {
+        (Ok(rest), Some(home)) => home.join(rest),
+        _ => path,
+    }
+}
+
 impl HostContext {
     /// Returns the directory for temporary files in this environment. A `TMPDIR` counts as unset if it is empty,
     /// relative, or not valid UTF-8, which pi cannot read.

@@ -58,15 +58,17 @@ pub(crate) use admit::{
     SHOWN_TASK_BYTES, ask_again, cannot_continue, default_agent, fetched_programs, find_permission_hooks,
     is_allowed, missing_programs, remembered_model, starts_another_pi,
 };
-pub(crate) use background::remove_superseded;
 pub use background::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
+pub(crate) use background::{NewestRuns, remove_superseded};
 pub(crate) use blocking::{blocking, off_thread, spawn_task};
 pub use budget::{Meter, NextTurn, OverBudget, SessionAccount, Spending, Stage, Used, account_of, store_of};
-pub(crate) use budget::{charge_lost, forget_account};
+pub(crate) use budget::{charge_others, forget_account};
 pub use callbacks::{
     Answer, BoxFuture, ChildQuestion, ConfirmRequest, HostCallbacks, HostModel, ShownQuestion,
 };
-pub use context::{Host, HostContext, HostExtension, HostSkill, HostTool, NameKind, SessionKey, TakenName};
+pub use context::{
+    Host, HostContext, HostExtension, HostSkill, HostTool, NameKind, SessionKey, TakenName, expand_home,
+};
 pub(crate) use drive::Throttle;
 pub use drive::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
 pub use facts::{Caveat, CheckReport, IsolationReport, RunArtifacts, Settled, StoredChanges, UNCHANGED};

@@ -149,7 +149,8 @@ impl BackgroundSession {
 #[napi]
 impl BackgroundSession {
     /// Resolves with the conversation's live runs, its newest 100 background runs and its newest 100 foreground runs,
-    /// newest first. `all`: the runs of every conversation.
+    /// newest first, without an ended run whose key in a workflow has a newer run, unless its changes wait. `all`: the runs
+    /// of every conversation.
     #[napi(catch_unwind, ts_return_type = "Promise<RunRecord[]>")]
     pub fn runs(&self, env: Env, all: Option<bool>) -> napi::Result<PromiseRaw<'_, Json>> {
         let service = Arc::clone(&self.service);
@@ -178,10 +179,11 @@ impl BackgroundSession {
         })
     }
 
-    /// Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`,
+    /// Runs the words after `/subagents ` on a line: `list`, `info`, `log`, `send`, `stop`, `resume`, `run`, `workflow`,
     /// `background`, `undo`, `diff`, `apply`, `discard`, `agents` or `doctor` with its arguments. Resolves with the
     /// report, also for a mistake. `host` answers the questions of a resumed run. `pi` describes pi as the caller knows
-    /// it by now, for `agents`, `doctor` and `run`.
+    /// it by now, for `agents`, `doctor` and `run`. `scripts` are the scripts that the caller has started after
+    /// `CommandReport.workflow` and that have not ended, for `stop`, `resume` and `workflow`.
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn command(
         &self,
@@ -189,10 +191,14 @@ impl BackgroundSession {
         line: String,
         host: Option<HostCallbacks>,
         pi: Option<SurfaceOptions>,
+        scripts: Option<Vec<HostScript>>,
     ) -> napi::Result<PromiseRaw<'_, Json>> {
         let opened = self.opened();
-        let pi =
-            pi.map(|pi| commands::CommandHost { context: pi.into_context().1, host_process: host_process() });
+        let pi = commands::CommandHost {
+            host_process: host_process().filter(|_| pi.is_some()),
+            context: pi.map(|pi| pi.into_context().1),
+            scripts: host_scripts(scripts),
+        };
         promise(env, async move {
             let (service, view) = opened.await?;
             let callbacks = Arc::new(host.unwrap_or_default());
@@ -299,13 +305,19 @@ impl BackgroundSession {
         })
     }
 
-    /// Resolves with the interrupted workflows of the project that a file has started.
+    /// Resolves with the interrupted workflows of the project that a file has started, except for `scripts`, which the caller has
+    /// started already.
     #[napi(catch_unwind, ts_return_type = "Promise<InterruptedWorkflow[]>")]
-    pub fn interrupted_workflows(&self, env: Env) -> napi::Result<PromiseRaw<'_, Json>> {
+    pub fn interrupted_workflows(
+        &self,
+        env: Env,
+        scripts: Option<Vec<HostScript>>,
+    ) -> napi::Result<PromiseRaw<'_, Json>> {
         let opened = self.opened();
+        let scripts = host_scripts(scripts);
         promise(env, async move {
             let (_, view) = opened.await?;
-            Json::new(&commands::interrupted_workflows(&view).await)
+            Json::new(&commands::interrupted_workflows(&view, &scripts).await)
         })
     }
 
@@ -373,6 +385,20 @@ impl BackgroundSession {
             Ok(())
         })
     }
+}
+
+/// A script that its host has started in a process of its own.
+#[napi(object, object_to_js = false)]
+pub struct HostScript {
+    /// The absolute path of the script.
+    pub path: String,
+    /// The id of the process.
+    pub pid: u32,
+}
+
+fn host_scripts(scripts: Option<Vec<HostScript>>) -> Vec<commands::HostScript> {
+    let scripts = scripts.into_iter().flatten();
+    scripts.map(|HostScript { path, pid }| commands::HostScript { path: path.into(), pid }).collect()
 }
 
 /// The end of the process of a workflow.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::run::{Host, HostContext, start_log};
+use crate::run::{Host, HostContext, expand_home, start_log};
 use location::warden;
 
 /// The variable in which pi first looks for its agent directory.
@@ -37,9 +37,10 @@ pub(super) fn context_now(
         // The child must find the models and credentials that its caller means.
         set(AGENT_DIR, dir.into());
     }
+    // pi lets users write `~` in it.
     let configured = || {
         let dir = env.iter().find(|(name, _)| name == AGENT_DIR).map(|(_, value)| PathBuf::from(value));
-        dir.filter(|dir| !dir.as_os_str().is_empty()).map(|dir| absolute(expand_home(dir, home.as_ref())))
+        dir.filter(|dir| !dir.as_os_str().is_empty()).map(|dir| absolute(expand_home(dir, home.as_deref())))
     };
     // Without a home, use the root: a path below the working directory would belong to the project.
     let default = || home.as_deref().unwrap_or(Path::new("/")).join(".pi").join("agent");
@@ -49,14 +50,6 @@ pub(super) fn context_now(
     let context = HostContext { agent_dir, home, warden: warden(&env), env, config, pi_command, host };
     start_log(&context);
     context
-}
-
-/// pi lets users write `~` in `PI_CODING_AGENT_DIR`.
-fn expand_home(dir: PathBuf, home: Option<&PathBuf>) -> PathBuf {
-    match (dir.strip_prefix("~"), home) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => dir,
-    }
 }
 
 /// Resolves a relative path against this process's directory, not the child's.

@@ -48,7 +48,7 @@ impl Target {
     }
 
     /// The run's key, if the name is a whole key, alone or at the end of a session key.
-    fn key(&self) -> Option<&str> {
+    pub(super) fn key(&self) -> Option<&str> {
         let key = self.0.rsplit(':').next().unwrap_or_default();
         Uuid::try_parse(key).is_ok().then_some(key)
     }
@@ -257,7 +257,7 @@ fn unnamed() -> Report {
 }
 
 /// The runs that match a name, by the strictest kind of match that finds any.
-fn matching<'a>(name: &str, runs: &'a [RunRecord]) -> Vec<&'a RunRecord> {
+pub(super) fn matching<'a>(name: &str, runs: &'a [RunRecord]) -> Vec<&'a RunRecord> {
     let lower = name.to_lowercase();
     let is_long = lower.len() >= MIN_KEY_CHARS;
     let ways: [&dyn Fn(&RunRecord) -> bool; 5] = [
@@ -271,6 +271,15 @@ fn matching<'a>(name: &str, runs: &'a [RunRecord]) -> Vec<&'a RunRecord> {
     found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 
+/// Returns true if a person may mean a run with this name.
+pub(super) fn may_mean_run(name: &str, runs: &[RunRecord]) -> bool {
+    let target = Target::new(name);
+    target.is_last()
+        || target.number().is_some()
+        || target.key().is_some()
+        || !matching(name, runs).is_empty()
+}
+
 fn unknown(name: &str, runs: &[RunRecord]) -> Report {
     let names = runs.iter().flat_map(|run| run.label.as_deref().into_iter().chain([run.run_id.as_str()]));
     let meant = suggestion(nearest(name, names));
@@ -281,18 +290,21 @@ fn unknown(name: &str, runs: &[RunRecord]) -> Report {
 fn some_of<'a>(why: String, runs: impl ExactSizeIterator<Item = &'a RunRecord>) -> Report {
     let mut report = Report::error(why);
     let more = runs.len().saturating_sub(MAX_NAMED);
-    for run in runs.take(MAX_NAMED) {
-        let task = run.task.trim().lines().next().filter(|_| run.label.is_none());
-        let task = task.map(|task| quoted_within(task, MAX_TASK));
-        let parts = [Some(agent_and_label(run)), task, Some(state(run))];
-        let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
-        report.lines.push(ReportLine { indent: 1, ..ReportLine::new(mark(run), run.run_id.clone(), text) });
-    }
+    report.lines.extend(runs.take(MAX_NAMED).map(candidate));
     if more > 0 {
         let text = format!("and {more} more: /subagents list");
         report.lines.push(ReportLine { indent: 1, ..ReportLine::new(Mark::Info, "", text) });
     }
     report
+}
+
+/// Returns the line of a run in a list of candidates.
+pub(super) fn candidate(run: &RunRecord) -> ReportLine {
+    let task = run.task.trim().lines().next().filter(|_| run.label.is_none());
+    let task = task.map(|task| quoted_within(task, MAX_TASK));
+    let parts = [Some(agent_and_label(run)), task, Some(state(run))];
+    let text = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    ReportLine { indent: 1, ..ReportLine::new(mark(run), run.run_id.clone(), text) }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use parking_lot::Mutex;
 
 use super::live_snapshot::SnapshotDirectory;
-use crate::run::{RunRecord, WorkflowRun, charge_lost};
+use crate::run::{RunRecord, WorkflowRun, charge_others};
 use files::layout;
 use store::{
     Claim, Delivery, NamedRun, Request, Store, StoreError, StoredDirectory, StoredRun, StoredWorkflow, attach,
@@ -115,7 +115,7 @@ impl RunStore {
         if is_adopted
             && let Some(account) = run.workflow.as_ref().and_then(|workflow| workflow.account.as_deref())
         {
-            charge_lost(account, store.spent(account).unwrap_or_default());
+            charge_others(account, store.spent(account).unwrap_or_default());
         }
         is_adopted
     }

@@ -108,17 +108,24 @@ pub(super) fn hints(run: &ShownRun, can_answer: bool) -> Vec<Hint> {
 /// Returns the effect of an action on a workflow. `None` for an action that is not about one. `asks`: the question of one of
 /// its runs can be opened.
 pub(super) fn workflow_effect(action: PanelAction, workflow: &ShownWorkflow, asks: bool) -> Option<Effect> {
-    let notice = |text: String| Effect::Notice("warning", format!("the workflow {} {text}", workflow.name));
+    let name = quoted(&workflow.name);
+    let notice = |text: String| Effect::Notice("warning", format!("the workflow {name} {text}"));
     Some(match action {
         PanelAction::Stop if workflow.is_running() && workflow.can_stop() => Effect::Confirm(STOP_WORKFLOW),
         PanelAction::Stop if workflow.can_stop() => Effect::Confirm(GIVE_UP_WORKFLOW),
         PanelAction::Resume if workflow.can_resume() => Effect::Command("resume"),
-        PanelAction::Stop | PanelAction::Resume => notice(workflow.sentence()),
+        PanelAction::Stop | PanelAction::Resume => {
+            let other = workflow.other_project().filter(|_| action == PanelAction::Resume);
+            notice(other.map_or_else(
+                || workflow.sentence(),
+                |project| format!("belongs to the project {project}: a pi there can continue it"),
+            ))
+        }
         PanelAction::Info => Effect::Report("info", ""),
         PanelAction::Answer if asks => Effect::Answer,
         PanelAction::Answer => Effect::None,
         PanelAction::Background | PanelAction::Message | PanelAction::Diff | PanelAction::Log => {
-            let text = format!("this key is for a run: choose one of the workflow {}", workflow.name);
+            let text = format!("this key is for a run: choose one of the workflow {name}");
             Effect::Notice("warning", text)
         }
         _ => return None,
@@ -168,7 +175,7 @@ pub(super) fn quoted(name: &str) -> String {
 /// The run or the workflow that a command is for.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
-    /// Its name in a command: the key of a run.
+    /// Its name in a command, which nothing else has: the key of a run, or the exact word of a workflow.
     pub(super) word: String,
     /// The id of a run.
     pub(super) run_id: String,
@@ -182,6 +189,6 @@ impl Named {
     }
 
     pub(super) fn workflow(workflow: &ShownWorkflow) -> Self {
-        Self { word: workflow.word(), run_id: String::new(), shown: quoted(&workflow.name) }
+        Self { word: workflow.exact_word(), run_id: String::new(), shown: quoted(&workflow.name) }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::present::ShownWorkflow;
 use crate::present::runs::{ListRow, ShownRun, is_of, read_runs};
-use crate::run::{RunOutcome, RunRecord, WorkflowState};
+use crate::run::{NewestRuns, RunOutcome, RunRecord, WorkflowState};
 
 /// The intervals for reading the store, in milliseconds. Runs of other sessions send no events here, and old runs may be
 /// removed.
@@ -236,15 +236,12 @@ impl Runs {
                 unlisted.truncate(before);
             }
         }
-        // Hides an ended run if its key has a newer run and its changes are settled.
-        let is_old = |run: &ShownRun| {
-            let has_newer = self.workflows.iter().any(|workflow| is_of(run, workflow));
-            has_newer && !run.is_live() && !run.has_open_changes()
-        };
+        let stored = self.workflows.iter().flat_map(|workflow| &workflow.runs);
+        let newest = NewestRuns::of(self.list.iter().map(|run| &**run).chain(stored));
         let mut entries: Vec<(bool, i64, Vec<Row>)> = Vec::new();
         self.counted.clear();
         for (index, run) in self.list.iter().enumerate() {
-            if !is_below[index] && !is_old(run) {
+            if !is_below[index] && !newest.supersede(run) {
                 entries.push((false, run.created_ms, vec![Row::Run { index, is_nested: false }]));
                 self.counted.push(index);
             }

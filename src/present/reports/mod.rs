@@ -29,6 +29,8 @@ pub use info::{info_paths_report, info_report};
 pub use list::list_report;
 pub use log::{DEFAULT_LOG_LINES, MAX_LOG_LINES, log_report};
 pub use workflow::{
-    WorkflowEnd, with_workflows, workflow_discarded_report, workflow_ended_report, workflow_report,
-    workflow_started_report, workflow_stopped_report, workflow_unchanged, workflows_report,
+    WorkflowEnd, ambiguous_report, unknown_workflow, with_workflows, workflow_continues_text,
+    workflow_discarded_report, workflow_ended_report, workflow_not_stopped, workflow_report,
+    workflow_runs_again, workflow_runs_already, workflow_started_report, workflow_stopped_report,
+    workflow_stops_report, workflow_unchanged, workflows_report,
 };

@@ -23,12 +23,15 @@ pub(super) fn workflow_texts(workflow: &ShownWorkflow, asks: bool) -> RowTexts {
     }
 }
 
-/// Returns the activity of a workflow: its state unless it runs, its phase, the counts of its runs, and its error.
+/// Returns the activity of a workflow: its project if that is another one, its state unless it runs, its phase, the counts of its
+/// runs, and its error.
 pub(super) fn workflow_activity(workflow: &ShownWorkflow) -> Vec<Span> {
     let state = (!workflow.is_running()).then(|| workflow.state.to_string());
     let phase = workflow.phase.as_deref().filter(|_| workflow.is_running()).map(brief);
     let counts = Some(workflow.counts().join(", ")).filter(|counts| !counts.is_empty());
-    let words: Vec<String> = [state, phase, counts, workflow.failure()].into_iter().flatten().collect();
+    let project = workflow.other_project().map(|project| brief(&format!("in {project}")));
+    let words = [project, state, phase, counts, workflow.failure()].into_iter().flatten();
+    let words: Vec<String> = words.collect();
     vec![Span::new("muted", words.join(" · "))]
 }
 
@@ -46,7 +49,8 @@ pub(super) fn widget_activity(workflow: &ShownWorkflow, live: &[ShownRun]) -> Ve
     spans
 }
 
-/// Draws the details of a workflow: the question of the run `asking`, its state, its file, and the commands that help.
+/// Draws the details of a workflow: the question of the run `asking`, its state with its error, its file, and the commands that
+/// help.
 pub(in crate::present) fn draw_workflow(
     page: &mut Page,
     workflow: &ShownWorkflow,

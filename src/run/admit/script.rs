@@ -8,7 +8,7 @@ use super::confirm::{file_changes, marks_note, whole_file};
 use super::settings::CallSettings;
 use crate::run::blocking;
 use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
-use crate::run::context::HostContext;
+use crate::run::context::{HostContext, expand_home};
 use crate::run::spec::RunId;
 use agents::config::{NonInteractivePolicy, ProjectAgentPolicy};
 use agents::{MAX_CONFIRMED_BYTES, confirm, is_confirmed, text_to_confirm};
@@ -39,7 +39,9 @@ pub async fn allow_script(
     callbacks: &dyn HostCallbacks,
 ) -> Result<AllowedScript, String> {
     let (script, text, policies) = {
-        let (file, cwd, context) = (cwd.join(path), cwd.to_owned(), Arc::clone(context));
+        // Reports write the home directory as `~`.
+        let file = cwd.join(expand_home(path.into(), context.home.as_deref()));
+        let (cwd, context) = (cwd.to_owned(), Arc::clone(context));
         let read = move || {
             let config = CallSettings::read(&cwd, &context).config();
             let script = read_script(&file)?;

@@ -30,6 +30,8 @@ pub struct SessionAccount {
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     spent: u64,
+    /// The part of it that the store does not have yet: a run without a record adds its cost at its end.
+    unstored: u64,
     /// The sum of the turns under way whose size is known.
     reserved: TurnSize,
     /// Turns under way.
@@ -95,10 +97,14 @@ impl SessionAccount {
         self.ledger.borrow().under_way > 0
     }
 
-    /// Charges an amount to an agent, and counts the turns that used it.
-    pub(super) fn charge(&self, agent: &str, amount: u64, turns: u64) {
+    /// Charges an amount to an agent, and counts the turns that used it. `is_stored`: the store charges it with the record of the
+    /// run.
+    pub(super) fn charge(&self, agent: &str, amount: u64, turns: u64, is_stored: bool) {
         self.ledger.send_if_modified(|ledger| {
             ledger.spent = ledger.spent.saturating_add(amount);
+            if !is_stored {
+                ledger.unstored = ledger.unstored.saturating_add(amount);
+            }
             if ledger.agents.len() < MAX_AGENTS || ledger.agents.contains_key(agent) {
                 let sizes = ledger.agents.entry(agent.to_owned()).or_default();
                 sizes.add(amount, turns);
@@ -108,12 +114,21 @@ impl SessionAccount {
         });
     }
 
-    /// Raises the cost to that of the store, which counts all processes.
-    fn raise(&self, spent: u64) {
+    /// Raises the cost to the sum of the store, which counts all processes, and of the costs that are not stored yet.
+    fn raise(&self, stored: u64) {
         self.ledger.send_if_modified(|ledger| {
+            let spent = stored.saturating_add(ledger.unstored);
             let is_raised = spent > ledger.spent;
             ledger.spent = ledger.spent.max(spent);
             is_raised
+        });
+    }
+
+    /// Notes that an amount is about to be stored.
+    fn note_stored(&self, amount: u64) {
+        self.ledger.send_if_modified(|ledger| {
+            ledger.unstored = ledger.unstored.saturating_sub(amount);
+            false
         });
     }
 
@@ -269,8 +284,8 @@ pub(crate) fn spent_before(context: &HostContext) -> f64 {
     store.zip(context.account()).and_then(|(store, session)| store.spent(session).ok()).unwrap_or_default()
 }
 
-/// Counts the cost of a run whose process has died in the account of this process. `spent` is the stored cost of all runs.
-pub(crate) fn charge_lost(account: &str, spent: f64) {
+/// Counts the costs of other processes in the account of this process. `spent` is the stored cost of all processes.
+pub(crate) fn charge_others(account: &str, spent: f64) {
     let known = find(&mut ACCOUNTS.lock(), account);
     if let Some(known) = known {
         known.raise(nanos(spent));
@@ -288,6 +303,9 @@ pub(crate) fn note(context: &HostContext, cost: f64) {
     if cost > 0.0
         && let Some((store, session)) = store_of(&context.agent_dir).zip(context.account())
     {
+        let known = find(&mut ACCOUNTS.lock(), session);
+        // Before the store has it: a cost that both have would count twice.
+        known.inspect(|known| known.note_stored(nanos(cost)));
         drop(store.add_spending(session, cost));
     }
 }
@@ -309,4 +327,22 @@ pub(super) fn dollars(nanos: u64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a double holds what anybody spends")]
     let dollars = nanos as f64 / NANOS as f64;
     dollars
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_cost_of_a_lost_run_is_added_to_costs_that_are_not_stored_yet() {
+        let account = account_of("workflow with a lost run", || 0.1);
+        account.charge("scout", nanos(0.4), 1, false);
+        account.charge("scout", nanos(0.05), 1, true);
+        // The store has 0.30 of a run of a dead process, and 0.05 of the run with a record.
+        charge_others("workflow with a lost run", 0.45);
+        assert_eq!(account.nanos(), nanos(0.85));
+        account.note_stored(nanos(0.4));
+        charge_others("workflow with a lost run", 0.85);
+        assert_eq!(account.nanos(), nanos(0.85), "each cost counts once");
+    }
 }

@@ -22,6 +22,8 @@ pub struct Meter {
     session: Option<(SessionAccount, Option<u64>)>,
     /// The agent, whose turns give the expected cost of a first turn.
     agent: String,
+    /// True if the store charges the account with the record of the run.
+    is_charged_by_record: bool,
     /// The costs of the turns of all attempts.
     costs: TurnSizes,
     /// The tokens of the turns of all attempts.
@@ -93,6 +95,7 @@ impl Meter {
             budget,
             session: session.map(|(account, max)| (account, amount_bound(max))),
             agent: agent.to_owned(),
+            is_charged_by_record: false,
             costs: TurnSizes::default(),
             tokens: TurnSizes::default(),
             reservation: None,
@@ -109,6 +112,12 @@ impl Meter {
         self.costs.add(earlier.nanos, earlier.turns);
         self.tokens.add(earlier.tokens, earlier.turns);
         Self { earlier, ..self }
+    }
+
+    /// Leaves it to the record of the run to charge the account in the store.
+    #[must_use]
+    pub(crate) fn charged_by_record(self, is_charged_by_record: bool) -> Self {
+        Self { is_charged_by_record, ..self }
     }
 
     /// Returns the reason why the run cannot start: its earlier parts have used up its own budget, or its session's
@@ -195,7 +204,7 @@ impl Meter {
         self.costs.add(new.nanos, turns);
         self.tokens.add(new.tokens, turns);
         if let Some((account, _)) = &self.session {
-            account.charge(&self.agent, new.nanos, turns);
+            account.charge(&self.agent, new.nanos, turns, self.is_charged_by_record);
         }
     }
 

@@ -6,5 +6,5 @@ pub(crate) mod enforcer;
 pub(crate) mod meter;
 
 pub use account::{SessionAccount, account_of, store_of};
-pub(crate) use account::{charge_lost, forget_account};
+pub(crate) use account::{charge_others, forget_account};
 pub use meter::{Meter, NextTurn, OverBudget, Spending, Stage, Used};

@@ -106,6 +106,7 @@ impl AdmittedRun {
         let session = Some((blocking(account).await, limit));
         Meter::new(self.resolved.budget, session, &self.resolved.agent.name)
             .continuing(self.spec.overrides.used_before)
+            .charged_by_record(self.is_charged_by_record)
     }
 }
 

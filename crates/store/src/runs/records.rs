@@ -71,9 +71,9 @@ pub struct StoredDirectory {
 }
 
 impl Store {
-    /// Stores a run. Replaces a stored run with the same key. In the same transaction charges its account with its cost since it
-    /// was stored last, and the workflow in which it has a name with its tokens. So a process may be killed at any moment, and each
-    /// cost is charged once.
+    /// Stores a run. Replaces a stored run with the same key. If it has an account, charges the account in the same transaction
+    /// with its cost since it was stored last, and the workflow in which it has a name with its tokens. So a process may be killed
+    /// at any moment, and each cost is charged once.
     ///
     /// # Errors
     ///

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::changes::{abort_last, by_snapshot, carry_out_change};
 use super::parse::{Command, RunCommand, parse};
-use super::workflows;
+use super::workflows::{self, HostScript};
 use crate::archive::current_transcript;
 use crate::doctor::doctor;
 use crate::orchestrate::MoveError;
@@ -15,13 +15,15 @@ use crate::orchestrate::background::actions::{
     StoppedRuns, move_to_background, restart, resume, send, stop, stop_all,
 };
 use crate::orchestrate::background::conversation::view::{ConversationScope, ConversationView};
-use crate::orchestrate::background::find::{NamedBy, Wanted as WantedRun, find, unreadable};
+use crate::orchestrate::background::find::{
+    NamedBy, Target, Wanted as WantedRun, find, matching, unreadable,
+};
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
 use crate::present::{
-    Clock, Report, WorkflowEnd, action_report, agent_report, agents_report, already_finished, doctor_report,
-    info_paths_report, info_report, list_report, log_report, moved_to_background_report, refused_report,
-    started_report, stopped_report, workflow_started_report,
+    Clock, Report, WORKFLOW_WORD, WorkflowEnd, action_report, agent_report, agents_report, already_finished,
+    doctor_report, info_paths_report, info_report, list_report, log_report, moved_to_background_report,
+    refused_report, started_report, stopped_report,
 };
 use crate::run::{
     CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, allow_script, ask_again,
@@ -38,20 +40,22 @@ pub(crate) const NO_TRANSCRIPT: &str = "it has no transcript";
 const OF_ANOTHER_SESSION: &str = "`last` is a run of another session; name it by its ID";
 
 /// The host's state when it sends a command.
+#[derive(Default)]
 pub struct CommandHost {
-    /// The host as it is now.
-    pub context: HostContext,
+    /// The host as it is now. Without it, the state at the opening of the conversation counts.
+    pub context: Option<HostContext>,
     /// The command that starts a host process for a detached run.
     pub host_process: Option<Detached>,
+    /// The scripts whose processes it has started and that have not ended.
+    pub scripts: Vec<HostScript>,
 }
 
 /// Carries out the command in the line after `/subagents`, and reports the result. `host` is the host's current state.
-/// Without it, the state at the opening of the conversation counts.
 pub async fn answer(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
     line: &str,
-    host: Option<CommandHost>,
+    host: CommandHost,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
     let command = match parse(line) {
@@ -92,18 +96,21 @@ pub async fn answer(
             let run = NewRun { agent, task, wait };
             Box::pin(start(service, view, run, host, callbacks)).await
         }
-        Command::StopAll => stop_everything(service, view.session(), false).await,
-        Command::Agents { name } => Box::pin(agents(view, host, name, &*callbacks)).await,
+        Command::StopAll => {
+            let stops = host.scripts.iter().map(|script| script.pid).collect();
+            Report { stops, ..stop_everything(service, view.session(), false).await }
+        }
+        Command::Agents { name } => Box::pin(agents(view, host.context, name, &*callbacks)).await,
         Command::Workflow { file: None } => workflows::list(view).await,
         Command::Workflow { file: Some(file) } => {
-            let (cwd, context) = cwd_and_context(view, host);
+            let (cwd, context) = cwd_and_context(view, host.context);
             match Box::pin(allow_script(&file, &cwd, &context, &*callbacks)).await {
-                Ok(script) => workflow_started_report(script),
+                Ok(script) => workflows::start(script, &host.scripts),
                 Err(why) => Report::error(why),
             }
         }
         Command::Doctor => {
-            let (cwd, context) = cwd_and_context(view, host);
+            let (cwd, context) = cwd_and_context(view, host.context);
             doctor_report(&doctor(cwd, context, callbacks).await)
         }
         Command::AbortApply => {
@@ -113,42 +120,71 @@ pub async fn answer(
             report
         }
         Command::On(target, command) => {
-            let wanted = match command {
-                RunCommand::Stop => WantedRun::Live,
-                _ if command.is_about_changes() => WantedRun::Changed,
-                _ => WantedRun::Any,
-            };
-            let found = match find(service, view, &target, NamedBy::Person(wanted)).await {
-                Ok(run)
-                    if command == (RunCommand::Discard { is_sure: true })
-                        && target.is_last_of(&run, view) =>
-                {
-                    Err(refused_report(&run, "discarded", OF_ANOTHER_SESSION))
-                }
-                Err(report) => {
-                    let of_workflow = workflows::answer_on(view, &target.0, &command, &*callbacks);
-                    if let Some(answer) = Box::pin(of_workflow).await {
-                        return answer;
-                    }
-                    let is_about_changes = command.is_about_changes();
-                    let by_snapshot =
-                        if is_about_changes { by_snapshot(&target, &view.scope).await } else { None };
-                    by_snapshot.ok_or(report)
-                }
-                found => found,
-            };
-            match found {
-                Ok(run) => Box::pin(answer_on(service, view, &run, command, &clock, callbacks)).await,
-                Err(report) => report,
-            }
+            Box::pin(answer_named(service, view, &target, command, &host.scripts, &clock, callbacks)).await
         }
+    }
+}
+
+/// Carries out a command on the run or the workflow with a name. Refuses a name that both have, except for the whole key of a run.
+async fn answer_named(
+    service: &Arc<BackgroundService>,
+    view: &Arc<ConversationView>,
+    target: &Target,
+    command: RunCommand,
+    scripts: &[HostScript],
+    clock: &Clock,
+    callbacks: Arc<dyn HostCallbacks>,
+) -> Report {
+    let name = &*target.0;
+    let stopped = if command == RunCommand::Stop { scripts } else { &[] };
+    if name.starts_with(WORKFLOW_WORD) {
+        let workflows = workflows::named(view, name, stopped).await;
+        return workflows.answer(view, name, &command, scripts, &*callbacks).await;
+    }
+    let wanted = match command {
+        RunCommand::Stop => WantedRun::Live,
+        _ if command.is_about_changes() => WantedRun::Changed,
+        _ => WantedRun::Any,
+    };
+    let mut found = find(service, view, target, NamedBy::Person(wanted)).await;
+    if command.is_about_changes()
+        && let Err(report) = found
+    {
+        found = by_snapshot(target, &view.scope).await.ok_or(report);
+    }
+    let may_be_workflow = match &found {
+        Ok(_) => command.is_about_workflows() && target.key().is_none(),
+        Err(_) => true,
+    };
+    let workflows =
+        if may_be_workflow { workflows::named(view, name, stopped).await } else { Default::default() };
+    if !workflows.is_empty() {
+        let runs = match &found {
+            Ok(run) => vec![run.clone()],
+            Err(_) => {
+                let known = service.runs_of_person(view).await;
+                matching(name, &known).into_iter().cloned().collect()
+            }
+        };
+        return if runs.is_empty() {
+            workflows.answer(view, name, &command, scripts, &*callbacks).await
+        } else {
+            workflows.ambiguous(view, name, &runs).await
+        };
+    }
+    match found {
+        Ok(run) if command == (RunCommand::Discard { is_sure: true }) && target.is_last_of(&run, view) => {
+            refused_report(&run, "discarded", OF_ANOTHER_SESSION)
+        }
+        Ok(run) => Box::pin(answer_on(service, view, &run, command, clock, callbacks)).await,
+        Err(report) => report,
     }
 }
 
 /// Lists the agents, or describes one.
 async fn agents(
     view: &ConversationView,
-    host: Option<CommandHost>,
+    host: Option<HostContext>,
     name: Option<String>,
     callbacks: &dyn HostCallbacks,
 ) -> Report {
@@ -264,9 +300,9 @@ pub(crate) async fn with_child_session(run: &RunRecord) -> RunRecord {
     run
 }
 
-fn cwd_and_context(view: &ConversationView, host: Option<CommandHost>) -> (PathBuf, Arc<HostContext>) {
+fn cwd_and_context(view: &ConversationView, host: Option<HostContext>) -> (PathBuf, Arc<HostContext>) {
     let ConversationScope { cwd, context, .. } = &view.scope;
-    (cwd.clone(), host.map_or_else(|| Arc::clone(context), |host| Arc::new(host.context)))
+    (cwd.clone(), host.map_or_else(|| Arc::clone(context), Arc::new))
 }
 
 struct NewRun {
@@ -280,14 +316,14 @@ async fn start(
     service: &Arc<BackgroundService>,
     view: &ConversationView,
     NewRun { agent, task, wait }: NewRun,
-    host: Option<CommandHost>,
+    host: CommandHost,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Report {
     let ConversationScope { cwd, context, ends_with } = view.scope.clone();
-    let host_process = host.as_ref().and_then(|host| host.host_process.clone());
-    let context = match host {
+    let host_process = host.host_process;
+    let context = match host.context {
         None => context,
-        Some(CommandHost { context: now, .. }) => {
+        Some(now) => {
             // The conversation stays the open one, even if the host has changed since.
             let Host { cwd, session_file, session_id, .. } = context.host.clone();
             Arc::new(HostContext { host: Host { cwd, session_file, session_id, ..now.host }, ..now })
@@ -329,11 +365,9 @@ async fn start(
     }
 }
 
-/// Reports the end of a workflow's process. Its output is sanitized, because a session stores the report.
+/// Reports the end of a workflow's process.
 pub async fn workflow_ended(view: &ConversationView, end: WorkflowEnd) -> Report {
-    let ConversationScope { cwd, context, .. } = view.scope.clone();
-    let settings = blocking(move || CallSettings::read(&cwd, &context)).await;
-    workflows::ended(view, end).await.sanitized(settings.sanitizer())
+    workflows::ended(view, end).await
 }
 
 /// Answers `/stop`: ends every run of a conversation. The runs of this process begin to end when this is called.

@@ -63,12 +63,14 @@ fn complete_workflow(prefix: &str, workflows: &[ShownWorkflow]) -> Vec<Completio
         Some(typed) => (format!("{YES} "), typed.trim_start()),
         None => (String::new(), rest),
     };
+    let typed = typed.trim_matches('"');
     let fits = |workflow: &&ShownWorkflow| {
-        let names =
-            [workflow.id.as_str(), workflow.name.as_str(), workflow.file.as_deref().unwrap_or_default()];
+        let (id, word) = (&workflow.id, workflow.word().trim_matches('"').to_owned());
+        let names = [Some(id), Some(&workflow.name), workflow.file.as_ref(), Some(&word)];
+        let mut names = names.into_iter().flatten();
         does(workflow)
-            && names.iter().all(|name| *name != typed)
-            && names.iter().any(|name| name.to_lowercase().starts_with(&typed.to_lowercase()))
+            && names.clone().all(|name| name != typed)
+            && names.any(|name| name.to_lowercase().starts_with(&typed.to_lowercase()))
     };
     let completion = |workflow: &ShownWorkflow| Completion {
         value: format!("{command} {flag}{}", workflow.word()),

@@ -15,4 +15,4 @@ pub(super) use answer::{NO_TRANSCRIPT, read, with_child_session};
 pub use complete::{Completion, complete, complete_script};
 pub use parse::{Command, RunCommand, parse, usage_report};
 pub use question::{AskingRun, NoQuestion, question_to_answer};
-pub use workflows::{InterruptedWorkflow, interrupted_workflows};
+pub use workflows::{HostScript, InterruptedWorkflow, interrupted_workflows};

@@ -92,6 +92,11 @@ pub enum RunCommand {
 }
 
 impl RunCommand {
+    /// Returns true if it has an effect on workflows, too.
+    pub(super) fn is_about_workflows(&self) -> bool {
+        matches!(self, Self::Stop | Self::Resume { .. } | Self::Info { .. } | Self::Discard { .. })
+    }
+
     /// Returns true if it shows or moves the changes of a run.
     pub(super) fn is_about_changes(&self) -> bool {
         matches!(self, Self::Undo | Self::Diff | Self::Apply { .. } | Self::AbortApply | Self::Discard { .. })

@@ -20,7 +20,8 @@ impl KeptResult {
         serde_json::to_string(&kept).expect("texts and numbers are JSON")
     }
 
-    /// Returns the result again, for a call that pays nothing for it. It has the usage of the stored run. `None` if a file with a
+    /// Returns the result again, for a call that pays nothing for it. It has the usage of the stored run, with the usage of
+    /// messages that continued the run after its result. `None` if a file with a
     /// part of it was removed, or if a newer release wrote it. Blocks.
     pub(crate) fn read(text: &str, run: &RunRecord) -> Option<ToolResult> {
         let Self { text, mut details } = serde_json::from_str(text).ok()?;

@@ -13,7 +13,8 @@ use crate::orchestrate::background::ending::adopt_orphan;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
 use crate::orchestrate::background::service::{BackgroundService, background};
 use crate::run::{
-    HostContext, RunRecord, WorkflowState, blocking, forget_account, load_config, spawn_task, workflow_key,
+    HostContext, RunRecord, WorkflowState, blocking, charge_others, forget_account, load_config, spawn_task,
+    workflow_key,
 };
 use agents::config::Config;
 use files::canonical;
@@ -171,6 +172,8 @@ pub async fn open_workflow(
     if known.is_none() {
         // It is new, or it was removed together with its spending.
         forget_account(&account);
+    } else {
+        charge_others(&account, cost);
     }
     let before = known.as_ref().map(|(row, _)| read_record(row)).unwrap_or_default();
     let now = now_ms();

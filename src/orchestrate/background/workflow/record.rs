@@ -124,7 +124,7 @@ impl KeyedRecord {
 }
 
 impl WorkflowRecord {
-    /// The workflow of a run that belongs to no script: it has completed as soon as its runs have.
+    /// The workflow of a run that belongs to no script: its state follows from its runs.
     pub(super) fn of_runs(place: &WorkflowRun, started_ms: i64) -> Self {
         Self {
             id: place.id.clone(),
@@ -144,14 +144,26 @@ impl WorkflowRecord {
 
     /// Adds its runs. State, cost and tokens follow from them, from its host, and from a request to end it (`is_stopping`).
     pub(super) fn with_runs(mut self, host: HostProcess, is_stopping: bool, runs: Vec<KeyedRecord>) -> Self {
-        let is_live = runs.iter().any(|run| run.outcome.is_none());
+        let is_any = |outcome: Option<RunOutcome>| runs.iter().any(|run| run.outcome == outcome);
         self.state = match (self.state, host) {
             // Its process was killed before its script had handled the request.
             (WorkflowState::Running, HostProcess::None | HostProcess::Dead) if is_stopping => {
                 WorkflowState::Stopped
             }
             (WorkflowState::Running, HostProcess::None | HostProcess::Dead) => WorkflowState::Interrupted,
-            (WorkflowState::Completed, HostProcess::None) if is_live => WorkflowState::Running,
+            (WorkflowState::Completed, HostProcess::None) if is_any(None) => WorkflowState::Running,
+            // No script has started it, so only its runs say how it has ended.
+            (WorkflowState::Completed, _) if self.starts == 0 => {
+                if is_any(Some(RunOutcome::Interrupted)) {
+                    WorkflowState::Interrupted
+                } else if runs.iter().all(|run| run.outcome == Some(RunOutcome::Completed)) {
+                    WorkflowState::Completed
+                } else if is_any(Some(RunOutcome::Aborted)) {
+                    WorkflowState::Stopped
+                } else {
+                    WorkflowState::Failed
+                }
+            }
             (state, _) => state,
         };
         self.cost = self.cost.max(runs.iter().map(|run| run.cost).sum());
@@ -180,5 +192,25 @@ mod tests {
         assert_eq!(state(HostProcess::Dead, true), WorkflowState::Stopped);
         assert_eq!(state(HostProcess::Dead, false), WorkflowState::Interrupted);
         assert_eq!(state(HostProcess::Other, true), WorkflowState::Running, "its script still runs");
+    }
+
+    #[test]
+    fn a_workflow_without_a_script_has_the_state_of_its_runs() {
+        let state = |outcomes: &[Option<RunOutcome>]| {
+            let run = |outcome: &Option<RunOutcome>| {
+                let run = RunRecord { outcome: *outcome, ..RunRecord::default() };
+                KeyedRecord::of("key".to_owned(), &run, false)
+            };
+            let workflow = WorkflowRecord::of_runs(&WorkflowRun::default(), 0);
+            workflow.with_runs(HostProcess::None, false, outcomes.iter().map(run).collect()).state
+        };
+        let [completed, failed, aborted, interrupted] =
+            [RunOutcome::Completed, RunOutcome::Failed, RunOutcome::Aborted, RunOutcome::Interrupted]
+                .map(Some);
+        assert_eq!(state(&[completed]), WorkflowState::Completed);
+        assert_eq!(state(&[completed, failed]), WorkflowState::Failed);
+        assert_eq!(state(&[failed, aborted]), WorkflowState::Stopped);
+        assert_eq!(state(&[aborted, interrupted]), WorkflowState::Interrupted);
+        assert_eq!(state(&[interrupted, None]), WorkflowState::Running);
     }
 }
