@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto";
 import type { Ended, GroupOptions, ParallelOptions, Result, RunOptions, Schema, Step, Success, Tasks } from "../index.js";
 import { checkChain, checkList, checkParallel, checkRun, OptionsError } from "./options.ts";
 import { noUsage } from "./result.ts";
-import { type Group, RunTask, reasonOf } from "./task.ts";
+import { abortedBy, type Group, RunTask, reasonOf } from "./task.ts";
 
 type AnyOptions = RunOptions<Schema | undefined>;
 type AnyStep = AnyOptions | Step<Schema | undefined>;
@@ -55,6 +55,7 @@ class TaskGroup implements Tasks<unknown> {
 	readonly #ended: Ended<unknown>[] = [];
 	readonly #signal: AbortSignal | undefined;
 	readonly #onAbort = () => this.abort(reasonOf(this.#signal));
+	/** The message of the results once all tasks were aborted. */
 	#aborted: string | undefined;
 	#hasEnded = false;
 	#wake: (() => void)[] = [];
@@ -112,8 +113,8 @@ class TaskGroup implements Tasks<unknown> {
 		});
 	}
 
-	abort(reason = "aborted"): void {
-		this.#aborted ??= reason;
+	abort(reason?: string): void {
+		this.#aborted ??= abortedBy(reason);
 		for (const task of this.#running) task.abort(reason);
 	}
 
@@ -157,7 +158,7 @@ class TaskGroup implements Tasks<unknown> {
 	}
 }
 
-function abortedResult(reason: string): Result<unknown> {
-	const message = `aborted before it started: ${reason}`;
+function abortedResult(aborted: string): Result<unknown> {
+	const message = `not started: ${aborted}`;
 	return { ok: false, error: { code: "SUBAGENT_ABORTED", message }, partial: "", outcome: "aborted", usage: noUsage };
 }

@@ -103,6 +103,46 @@ describe("a run", () => {
 		assert.equal(last.state, "ended");
 	});
 
+	for (const [about, scenario] of Object.entries({
+		"of a message that a tool call follows at once": [
+			{ stream: "I look at the first file." },
+			{ call: "read", args: { path: "a.ts" } },
+			{ say: "I have it." },
+		],
+		"of many messages with failed and repeated calls": [
+			{ stream: "One." },
+			{ call: "read", args: { path: "a.ts" }, isError: true },
+			{ stream: "Two." },
+			{ call: "read", args: { path: "a.ts" } },
+			{ call: "read", args: { path: "a.ts" } },
+			{ stream: "Two." },
+			{ call: "grep", args: { pattern: "x" } },
+			{ say: "Two." },
+		],
+		"of a long message": [
+			{ stream: `begin ${"long ".repeat(2_000)} end.` },
+			{ call: "read", args: { path: "a.ts" }, takesMs: 200 },
+			{ say: "I have it." },
+		],
+	} satisfies Record<string, Scenario>)) {
+		it(`has all words in their order with the tools: ${about}`, async (t) => {
+			const { options } = stage(t, scenario);
+			const task = run(options);
+			let told = "";
+			for await (const update of task) {
+				if (update.type === "text") told += update.text;
+				if (update.type === "tool") told += `[${update.name}]`;
+			}
+			const words = scenario.map((step) => {
+				if ("stream" in step) return step.stream;
+				return "say" in step ? step.say : `[${step.call}]`;
+			});
+			assert.deepEqual([told.length, told.slice(-200)], [words.join("").length, words.join("").slice(-200)]);
+			assert.ok(told === words.join(""));
+			assert.ok((await ended(task)).ok);
+		});
+	}
+
 	it("joins what a slow reader has missed", async (t) => {
 		const { scene, options } = stage(t, [
 			{ stream: "one " },
