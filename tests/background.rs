@@ -796,7 +796,7 @@ struct Watch {
     service: Arc<BackgroundService>,
     view: Arc<ConversationView>,
     delivered: Arc<Mutex<Vec<String>>>,
-    waiting: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
+    waiting: Mutex<Option<Pin<Box<dyn Future<Output = bool> + Send>>>>,
     checks: Mutex<Vec<bool>>,
 }
 
@@ -804,7 +804,7 @@ impl Watch {
     fn check(self: &Arc<Self>) {
         let service = Arc::clone(&self.service);
         let view = Arc::clone(&self.view);
-        let mut settled: Pin<Box<dyn Future<Output = ()> + Send>> =
+        let mut settled: Pin<Box<dyn Future<Output = bool> + Send>> =
             Box::pin(async move { until_settled(&service, &view, Some(PATIENCE)).await });
         let waker = Waker::from(Arc::clone(self));
         let is_settled = settled.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
