@@ -65,6 +65,29 @@ describe("a run", () => {
 		assert.deepEqual(recordsOf(scene, "task"), []);
 	});
 
+	it("names the callback that may allow an agent of the project", async (t) => {
+		const { scene, options } = stage(t, [{ say: "never" }]);
+		scene.write("project/.pi/agents/local.md", "---\nname: local\ndescription: local\n---\nLook.");
+		for (const [onConfirm, message] of [
+			[
+				undefined,
+				/^agent `local` is defined by the project \(`.*`\), and no one was asked to allow it: pass `onConfirm`$/,
+			],
+			[() => false, /^agent `local` is defined by the project \(`.*`\) and `onConfirm` has not allowed it$/],
+		] as const) {
+			const result = await ended(run({ ...options, agent: "local", ...(onConfirm && { onConfirm }) }));
+			assert.match(result.error?.message ?? "", message);
+		}
+		assert.deepEqual(recordsOf(scene, "task"), []);
+	});
+
+	it("is ended by its program without a reason, and says so", async (t) => {
+		const { options } = stage(t, [{ stream: "So far" }, "hang"]);
+		const task = run(options);
+		for await (const update of task) if (update.type === "text") task.abort();
+		assert.equal((await ended(task)).error?.message, "aborted by the program");
+	});
+
 	it("is iterated for its texts, its tools and its end", async (t) => {
 		const { scene, options } = stage(t, [
 			{ stream: "Let me" },
