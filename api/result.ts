@@ -45,7 +45,7 @@ const movedToBackground = "the run continues in the background, and its session 
 export interface OwnWords {
 	/** The message if the program has ended the run. */
 	aborted: string | undefined;
-	/** The name of the budget of a group, which the engine knows as that of a session. */
+	/** The name of a group's budget. The engine knows it as `sessionBudget`. */
 	budget: string | undefined;
 }
 

@@ -127,7 +127,7 @@ export class RunTask implements Task<unknown> {
 /** Called with the session of each run that moves to the background. */
 export const backgroundListeners = new Set<(sessionId: string) => void>();
 
-/** Calls a function of the program. `failed` gets its error, also that of its promise. */
+/** Calls a function of the program. `failed` gets its error, thrown or rejected. */
 export function guarded(call: () => unknown, failed: (error: unknown) => void): void {
 	try {
 		Promise.resolve(call()).catch(failed);

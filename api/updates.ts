@@ -15,7 +15,7 @@ const cutChars = 1024;
 
 /**
  * Turns the states of a run into updates. The items of a state have the messages that have ended, with their tool calls, in order.
- * The text of a state is the message that the child writes now, or the last one that has ended.
+ * The text of a state is the open message, or the last ended message.
  */
 export class Changes {
 	#base: UpdateBase = { state: "queued", elapsedMs: 0, usage: noUsage };
