@@ -538,7 +538,10 @@ export interface WorkflowOptions extends Place, Pick<RunOptions, "onQuestion" | 
 	maxDepth?: number | undefined;
 	/** Ends all runs when it fires, and starts no further ones. */
 	signal?: AbortSignal | undefined;
-	/** Gets the state of the workflow at most ten times a second, and a last time at its end. */
+	/**
+	 * Gets the state of the workflow at most ten times a second, and a last time at its end. If it fails, Node shows a process
+	 * warning, and it gets no further states.
+	 */
 	onUpdate?: ((update: WorkflowUpdate) => void) | undefined;
 }
 
@@ -627,9 +630,9 @@ export interface WorkflowUpdate {
 	cost: number;
 	/** Tokens of this execution. */
 	tokens: number;
-	/** The newest words of a child, at most 2000 characters; empty before there are any. */
+	/** The newest message of the run that has spoken last, its last 2000 characters; empty before there are any. */
 	text: string;
-	/** The key of the run that has said them. */
+	/** The key of that run. */
 	key?: string;
 }
 
@@ -676,11 +679,15 @@ export interface SessionOptions extends Place {
 	id: string;
 	/**
 	 * Receives each result once, in this process or in a later process that opens the session. The next message waits until the
-	 * promise has resolved. If the callback fails, or the process ends before that, the same message is delivered again with the
-	 * same `id`. Without this callback the results wait.
+	 * promise has resolved. If the callback fails, `onNotice` gets the error, and the same message is delivered again with the same
+	 * `id`, after pauses of up to ten seconds, until the session is closed. If the process ends first, the next opening of the
+	 * session delivers it. Without this callback the results wait.
 	 */
 	onMessage?: ((message: SessionMessage) => void | Promise<void>) | undefined;
-	/** Receives warnings for people, for example if the store cannot be written. By default they are Node's process warnings. */
+	/**
+	 * Receives warnings for people, for example if the store cannot be written or `onMessage` has failed. By default they are
+	 * Node's process warnings.
+	 */
 	onNotice?: ((notice: string) => void) | undefined;
 	/** As in `RunOptions`. */
 	onQuestion?: RunOptions["onQuestion"] | undefined;
@@ -722,7 +729,11 @@ export interface SpawnOptions extends Pick<RunOptions<Schema>, "task" | "model" 
 	label?: string | undefined;
 }
 
-/** The background runs of a program. They continue after `close`, and end with the process unless the configuration says otherwise. */
+/**
+ * The background runs of a program. A session with `onMessage` keeps the process alive until the runs that the process has started
+ * have ended and `onMessage` has received their results, or until `close`. When the process ends, its runs end too, unless the
+ * configuration says otherwise.
+ */
 export interface Session {
 	/** Starts a run in the background. Throws an `OptionsError` for a mistake, and rejects with the reason if the run is not accepted. */
 	spawn(options: SpawnOptions): Promise<BackgroundRun>;
@@ -736,10 +747,14 @@ export interface Session {
 	stop(run?: string): Promise<void>;
 	/**
 	 * Resolves when no run is active and `onMessage` has received all results. A run that takes longer than `timeoutMs` is
-	 * ended. The default limit is the setting `background.headlessWaitMs`.
+	 * ended. The default limit is the setting `background.headlessWaitMs`. Rejects if `onMessage` still fails after the limit, or if
+	 * the session is closed first. Rejects at once within `onMessage`, because the wait would include its own message.
 	 */
 	settled(timeoutMs?: number): Promise<void>;
-	/** Closes the session. Its runs continue, and their results wait until it is opened again. */
+	/**
+	 * Closes the session. Its runs continue while the process lives, but no longer keep it alive. Their results wait until the
+	 * session is opened again.
+	 */
 	close(): Promise<void>;
 	/** Closes the session. */
 	[Symbol.asyncDispose](): Promise<void>;

@@ -1689,14 +1689,16 @@ export declare class BackgroundSession {
    */
   delivered(deliveryIds: Array<string>): Promise<boolean>
   /**
-   * Resolves when no run of the conversation is live and all results have been offered. It is for a host that would
-   * exit otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit. If absent, the
-   * limit is `background.headlessWaitMs`, where 0 is no limit.
+   * Resolves with true when no run of the conversation is live and `onEvent` has received all results. It is for a
+   * host that would exit otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit.
+   * If absent, the limit is `background.headlessWaitMs`, where 0 is no limit. Resolves with false if `onEvent` has not
+   * received all results: the conversation was closed, or `onEvent` still fails after the limit.
    */
-  settled(timeoutMs?: number | undefined | null): Promise<void>
+  settled(timeoutMs?: number | undefined | null): Promise<boolean>
   /**
    * As `settled`, but resolves with true as soon as a run has asked the conversation (`deliveries.questions`), once for all
-   * questions since the last time. After an answer, wait again. Without a question resolves with false.
+   * questions since the last time. After an answer, wait again. Otherwise resolves with false, also once `onEvent` has
+   * failed six times in a row.
    *
    * @example
    * ```ts
@@ -2539,8 +2541,8 @@ export declare function markStyles(): Array<MarkStyle>
 /**
  * Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
  * at a time and at most five a second. If it returns a promise, the next event waits for that. If `onEvent` throws or
- * its promise rejects, the deliveries of that event are offered again. After six failures in a row the conversation is
- * closed. Opening a conversation that is open in this process replaces the earlier one.
+ * its promise rejects, the deliveries of that event are offered again, after pauses of up to ten seconds. Opening
+ * a conversation that is open in this process replaces the earlier one.
  *
  * @example
  * ```ts

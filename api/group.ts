@@ -6,7 +6,7 @@ import type { Ended, GroupOptions, ParallelOptions, Result, RunOptions, Schema, 
 import type { RunGroup } from "../native.js";
 import { checkChain, checkList, checkParallel, checkRun, OptionsError } from "./options.ts";
 import { noUsage } from "./result.ts";
-import { type Group, RunTask, reasonOf } from "./task.ts";
+import { abortedBy, type Group, RunTask, reasonOf } from "./task.ts";
 
 type AnyOptions = RunOptions<Schema | undefined>;
 type AnyStep = AnyOptions | Step<Schema | undefined>;
@@ -58,6 +58,7 @@ class TaskGroup implements Tasks<unknown> {
 	readonly #ended: Ended<unknown>[] = [];
 	readonly #signal: AbortSignal | undefined;
 	readonly #onAbort = () => this.abort(reasonOf(this.#signal));
+	/** The message of the results once all tasks were aborted. */
 	#aborted: string | undefined;
 	#hasEnded = false;
 	#wake: (() => void)[] = [];
@@ -118,8 +119,8 @@ class TaskGroup implements Tasks<unknown> {
 		});
 	}
 
-	abort(reason = "aborted"): void {
-		this.#aborted ??= reason;
+	abort(reason?: string): void {
+		this.#aborted ??= abortedBy(reason);
 		for (const task of this.#running) task.abort(reason);
 	}
 
@@ -163,7 +164,7 @@ class TaskGroup implements Tasks<unknown> {
 	}
 }
 
-function abortedResult(reason: string): Result<unknown> {
-	const message = `aborted before it started: ${reason}`;
+function abortedResult(aborted: string): Result<unknown> {
+	const message = `not started: ${aborted}`;
 	return { ok: false, error: { code: "SUBAGENT_ABORTED", message }, partial: "", outcome: "aborted", usage: noUsage };
 }

@@ -17,11 +17,43 @@ const codes: Partial<Record<SingleResult["outcome"], ErrorCode>> = {
 	background: "MOVED_TO_BACKGROUND",
 };
 
-/** Returns the result of a run. `schema` is the shape that it had to submit, `aborted` the reason of its program for an abort. */
+/** The words of the engine for models and people, and those for programs. */
+const wordings: [RegExp, string][] = [
+	[/; (use another one(, and do not ask for it again)?|do the work yourself)$/, ""],
+	[/ and `subagents\.nonInteractivePolicy` is `deny`/, ", and no one was asked to allow it: pass `onConfirm`"],
+	[/the user did not allow it, and is asked again .*$/, "`onConfirm` has not allowed it"],
+	[/the user has not answered whether it may run/, "`onConfirm` has not answered whether it may run"],
+	[/before the user could be asked/, "before `onConfirm` could be asked"],
+	[/^stopped on request$/, "stopped by `stop`"],
+	[/^pi ended (before the run started|during the run)/, "the process ended $1"],
+	[
+		/pi waits at most (\d+) ms for background runs before it ends \(`background.headlessWaitMs`\)/,
+		"`settled` waits at most $1 ms (its argument, or `background.headlessWaitMs`)",
+	],
+	[/`\/subagents resume \w+` continues its session/, "`send` continues it"],
+	[/(, as `\/subagents doctor` says)/, ""],
+];
+
+/** Returns a message of the engine in words for programs. */
+export function forProgram(message: string): string {
+	return wordings.reduce((text, [words, own]) => text.replace(words, own), message);
+}
+
+const movedToBackground = "the run continues in the background, and its session receives the result";
+
+/** The words of a program about its run. */
+export interface OwnWords {
+	/** The message if the program has ended the run. */
+	aborted: string | undefined;
+	/** The name of a group's budget. The engine knows it as `sessionBudget`. */
+	budget: string | undefined;
+}
+
+/** Returns the result of a run. `schema` is the shape that it had to submit. */
 export async function resultOf(
 	native: ToolResult,
 	schema: object | undefined,
-	aborted: string | undefined,
+	{ aborted, budget }: OwnWords,
 ): Promise<Success<unknown> | Failure> {
 	const [details] = native.details.results;
 	const base: ResultBase = {
@@ -34,8 +66,9 @@ export async function resultOf(
 	const said = details?.output ?? "";
 	if (base.outcome !== "completed") {
 		const code = details?.quotaExhausted === undefined ? codes[base.outcome] ?? errorCode(native) : "SUBAGENT_QUOTA_EXHAUSTED";
-		const reason = base.outcome === "aborted" && aborted ? `aborted: ${aborted}` : undefined;
-		const message = reason ?? details?.error ?? native.details.error?.message ?? native.content[0]?.text ?? "the run failed";
+		const words = details?.error ?? native.details.error?.message ?? native.content[0]?.text ?? "the run failed";
+		const own = { aborted, background: movedToBackground }[base.outcome as "aborted" | "background"];
+		const message = own ?? forProgram(budget ? words.replace("`sessionBudget.maxCost`", budget) : words);
 		return { ok: false, error: { code, message }, partial: said, ...base };
 	}
 	if (!schema) return { ok: true, text: said, data: undefined, ...base };

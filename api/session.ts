@@ -1,11 +1,14 @@
 /** Background runs of a program, and the messages with their results. */
 
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import type { BackgroundRun, RunRecord, Session, SessionMessage, SessionOptions, SessionResult } from "../index.js";
 import * as native from "../native.js";
 import { checkHistory, checkMessage, checkRunName, checkSession, checkSpawn, checkWait } from "./options.ts";
 import { jsonSchemaOf } from "./schema.ts";
 import { submittedBy } from "../extension/host/submission.ts";
-import { backgroundRun, hostOf, placeOf } from "./task.ts";
+import { forProgram } from "./result.ts";
+import { backgroundListeners, backgroundRun, guarded, hostOf, placeOf } from "./task.ts";
 
 /** Opens a session, and receives what it has missed. */
 export function openSession(options: SessionOptions): Session {
@@ -13,23 +16,78 @@ export function openSession(options: SessionOptions): Session {
 	return new ProgramSession(options);
 }
 
+/** The message that `onMessage` receives now. */
+const receiving = new AsyncLocalStorage<{ session: Session; isReceiving: boolean }>();
+
+/** The longest wait of a timer, in milliseconds: 24 days. */
+const unlimitedMs = 2 ** 31 - 1;
+
 class ProgramSession implements Session {
+	readonly #id: string;
+	readonly #onMessage: SessionOptions["onMessage"];
+	readonly #onNotice: (notice: string) => void;
 	readonly #place: native.SurfaceOptions;
 	readonly #host: native.HostCallbacks;
 	readonly #native: native.BackgroundSession;
 	#isClosed = false;
+	/** The last failure of `onMessage`, until it has received a message. */
+	#failure: string | undefined;
+	/** The number of runs that this process has started. */
+	#started = 0;
+	#isHolding = false;
 
 	constructor(options: SessionOptions) {
-		const { id, onMessage, onNotice = (notice: string) => process.emitWarning(notice, "SubagentWarning") } = options;
+		const warn = (notice: string) => process.emitWarning(notice, "SubagentWarning");
+		const { id, onMessage, onNotice = warn } = options;
+		this.#id = id;
+		this.#onMessage = onMessage;
+		this.#onNotice = (notice) =>
+			guarded(
+				() => onNotice(notice),
+				(error) => warn(`onNotice of session ${JSON.stringify(id)} has failed: ${String(error)}; it was given: ${notice}`),
+			);
 		this.#place = { ...placeOf(options), sessionId: id };
 		this.#host = hostOf(options, () => {});
 		this.#native = native.openBackground({ ...this.#place, delivered: [] }, async ({ deliveries, notices = [] }) => {
-			for (const notice of notices) onNotice(notice);
+			for (const notice of notices) this.#onNotice(notice);
 			// Without a receiver the messages wait for the next opening with one.
-			if (!deliveries || !onMessage) return;
-			await onMessage(await messageOf(deliveries, onNotice));
-			await this.#native.delivered(deliveries.deliveryIds);
+			if (deliveries && onMessage) await this.#receive(deliveries, onMessage);
 		});
+		backgroundListeners.add(this.#onBackground);
+	}
+
+	/** Gives a message to the program. The engine delivers it again after a failure. */
+	async #receive(deliveries: native.DeliveryMessage, onMessage: NonNullable<SessionOptions["onMessage"]>): Promise<void> {
+		const state = { session: this, isReceiving: true };
+		try {
+			const message = await messageOf(deliveries, this.#onNotice);
+			await receiving.run(state, async () => await onMessage(message));
+			this.#failure = undefined;
+		} catch (error) {
+			this.#failure = String(error);
+			this.#onNotice(`onMessage of session ${JSON.stringify(this.#id)} has failed, and gets the message again: ${this.#failure}`);
+			throw error;
+		} finally {
+			state.isReceiving = false;
+		}
+		await this.#native.delivered(deliveries.deliveryIds);
+	}
+
+	readonly #onBackground = (sessionId: string): void => {
+		if (sessionId === this.#id) void this.#hold();
+	};
+
+	/** Keeps the process alive until the runs of this process have ended and `onMessage` has received their results. */
+	async #hold(): Promise<void> {
+		this.#started += 1;
+		if (!this.#onMessage || this.#isHolding) return;
+		this.#isHolding = true;
+		for (let started = 0; started !== this.#started; ) {
+			started = this.#started;
+			// A pending promise of the engine keeps the process alive.
+			await this.#native.settled(unlimitedMs).catch(() => false);
+		}
+		this.#isHolding = false;
 	}
 
 	spawn(options: Parameters<Session["spawn"]>[0]): Promise<BackgroundRun> {
@@ -54,7 +112,9 @@ class ProgramSession implements Session {
 			},
 			this.#host,
 		);
-		return backgroundRun(receipt);
+		const run = backgroundRun(receipt);
+		void this.#hold();
+		return run;
 	}
 
 	async list(): Promise<RunRecord[]> {
@@ -77,9 +137,11 @@ class ProgramSession implements Session {
 	send(run: string, message: string): Promise<BackgroundRun> {
 		checkRunName(run);
 		checkMessage(message);
-		return this.#orUnknown(run, async () =>
-			backgroundRun(await this.#native.continueRun(run, message, this.#host)),
-		);
+		return this.#orUnknown(run, async () => {
+			const continued = backgroundRun(await this.#native.continueRun(run, message, this.#host));
+			void this.#hold();
+			return continued;
+		});
 	}
 
 	stop(run?: string): Promise<void> {
@@ -126,11 +188,18 @@ class ProgramSession implements Session {
 
 	async #settled(timeoutMs?: number): Promise<void> {
 		this.#checkOpen();
-		await this.#native.settled(timeoutMs);
+		const message = receiving.getStore();
+		if (message?.session === this && message.isReceiving) {
+			throw new Error("`settled` would wait for the message that `onMessage` receives now: call it outside of `onMessage`");
+		}
+		if (await this.#native.settled(timeoutMs)) return;
+		const why = this.#isClosed ? "the session was closed" : this.#failure && `onMessage has failed: ${this.#failure}`;
+		throw new Error(`not every result was received${why ? `: ${why}` : " in time"}`);
 	}
 
 	async close(): Promise<void> {
 		this.#isClosed = true;
+		backgroundListeners.delete(this.#onBackground);
 		await this.#native.close();
 	}
 
@@ -166,6 +235,6 @@ async function resultOf(run: RunRecord, onNotice: (notice: string) => void): Pro
 		ok,
 		text,
 		...(data !== undefined && { data }),
-		...(run.error !== undefined && { error: run.error }),
+		...(run.error !== undefined && { error: forProgram(run.error) }),
 	};
 }

@@ -3,7 +3,7 @@
 import type { BackgroundRun, Question, Result, RunOptions, Schema, Task, Update } from "../index.js";
 import * as native from "../native.js";
 import { agentText } from "./agent.ts";
-import { resultOf } from "./result.ts";
+import { forProgram, resultOf } from "./result.ts";
 import { jsonSchemaOf } from "./schema.ts";
 import { Changes, Reader } from "./updates.ts";
 
@@ -26,30 +26,36 @@ export class RunTask implements Task<unknown> {
 	readonly #result: Promise<Result<unknown>>;
 	readonly #readers = new Set<Reader>();
 	readonly #changes = new Changes();
+	readonly #sessionId: string | undefined;
 	#ended: Update<unknown> | undefined;
-	#abortReason: string | undefined;
+	/** The message of the result if the program has ended the run. */
+	#aborted: string | undefined;
 
 	/** `options` are checked. */
 	constructor(options: RunOptions<Schema | undefined>, group?: Group) {
 		const { schema, signal } = options;
+		const given = nativeOptions(options, group);
+		this.#sessionId = given.sessionId;
 		const host = hostOf(options, (sentence) => this.#push(this.#changes.question(sentence)));
 		const onUpdate = (update: native.ToolResult) => {
 			for (const change of this.#changes.take(update)) this.#push(change);
 		};
 		this.#handle = native.startRun(
-			{ ...nativeOptions(options, group), aborted: signal?.aborted ?? false },
+			{ ...given, aborted: signal?.aborted ?? false },
 			onUpdate,
 			host,
 		);
 		const abort = () => this.abort(reasonOf(signal));
-		if (signal?.aborted) this.#abortReason = reasonOf(signal);
+		if (signal?.aborted) this.#aborted = abortedBy(reasonOf(signal));
 		else signal?.addEventListener("abort", abort, { once: true });
 		live.add(this);
 		this.#result = this.#handle.result().then(async (ended) => {
 			signal?.removeEventListener("abort", abort);
-			const result = await resultOf(ended, schema, this.#abortReason);
-			this.#ended = this.#changes.done(result);
-			this.#push(this.#ended);
+			const result = await resultOf(ended, schema, { aborted: this.#aborted, budget: budgetOf(group) });
+			for (const update of this.#changes.done(result)) {
+				this.#ended = update;
+				this.#push(update);
+			}
 			for (const reader of this.#readers) reader.end();
 			live.delete(this);
 			return result;
@@ -65,7 +71,7 @@ export class RunTask implements Task<unknown> {
 	}
 
 	abort(reason?: string): void {
-		this.#abortReason ??= reason;
+		this.#aborted ??= abortedBy(reason);
 		this.#handle.abort(reason);
 	}
 
@@ -74,8 +80,14 @@ export class RunTask implements Task<unknown> {
 	}
 
 	async background(): Promise<BackgroundRun> {
+		const sessionId = this.#sessionId;
+		if (sessionId === undefined) {
+			throw new Error("the run has no session for its result: pass `sessionId`, and open that session with `openSession`");
+		}
 		const [receipt] = await this.#handle.background();
-		return backgroundRun(receipt);
+		const run = backgroundRun(receipt);
+		for (const onBackground of backgroundListeners) onBackground(sessionId);
+		return run;
 	}
 
 	// biome-ignore lint/suspicious/noThenProperty: a task is awaited
@@ -115,10 +127,31 @@ export class RunTask implements Task<unknown> {
 	}
 }
 
+/** Called with the session of each run that moves to the background. */
+export const backgroundListeners = new Set<(sessionId: string) => void>();
+
+/** Calls a function of the program. `failed` gets its error, thrown or rejected. */
+export function guarded(call: () => unknown, failed: (error: unknown) => void): void {
+	try {
+		Promise.resolve(call()).catch(failed);
+	} catch (error) {
+		failed(error);
+	}
+}
+
+/** Returns the message of a run that its program has ended. */
+export function abortedBy(reason: string | undefined): string {
+	return reason?.trim() ? `aborted: ${reason}` : "aborted by the program";
+}
+
+/** Names the budget of a group, as its program has written it. */
+const budgetOf = (group: Group | undefined) =>
+	group?.maxCost === undefined ? undefined : `\`budget.maxCost\` of the ${group.workflow ? "workflow" : "group"}`;
+
 /** Returns a background run, or throws the reason why there is none. */
 export function backgroundRun(receipt: native.SpawnReceipt | undefined): BackgroundRun {
 	const { runId, childSessionKey, warnings = [], error } = receipt ?? {};
-	if (!runId || !childSessionKey) throw new Error(error ?? "the run was not accepted");
+	if (!runId || !childSessionKey) throw new Error(error === undefined ? "the run was not accepted" : forProgram(error));
 	return { runId, sessionKey: childSessionKey, warnings };
 }
 

@@ -10,14 +10,22 @@ const maxWaitingText = 64 * 1024;
 
 /** The end of a text by which its continuation is recognized, if the beginning of the text is no longer there. */
 const anchorChars = 200;
+/** The length from which the engine may have cut the middle of an item's text. */
+const cutChars = 1024;
 
-/** Turns the states of a run into updates. */
+/**
+ * Turns the states of a run into updates. The items of a state have the messages that have ended, with their tool calls, in order.
+ * The text of a state is the open message, or the last ended message.
+ */
 export class Changes {
 	#base: UpdateBase = { state: "queued", elapsedMs: 0, usage: noUsage };
 	#state = "";
-	#said = "";
+	#attempt = 1;
+	/** The known items, each as a text. */
+	#items: string[] = [];
+	/** The known words of a message whose items have not come. */
+	#open = "";
 	#message = 0;
-	#calls: string[] = [];
 	#retry = 0;
 
 	/** Returns the updates that lead from the state before to this one. */
@@ -27,7 +35,7 @@ export class Changes {
 		const base: UpdateBase = { state: now.state, elapsedMs: now.elapsedMs, usage: now.usage };
 		this.#base = base;
 		const updates: Update<unknown>[] = [];
-		const { position, blockedBy, retry } = now;
+		const { position, blockedBy, retry, attempt, displayItems } = now;
 		const state = `${now.state} ${position ?? ""} ${blockedBy ?? ""}`;
 		if (state !== this.#state) {
 			this.#state = state;
@@ -39,9 +47,15 @@ export class Changes {
 			const why = retry.error === undefined ? {} : { error: retry.error };
 			updates.push({ type: "retry", ...base, attempt: retry.attempt, atMs: retry.atMs, ...why });
 		}
-		for (const { name, args } of this.#newCalls(now.displayItems)) updates.push({ type: "tool", ...base, name, args });
-		const text = now.hasText ? this.#newText(native.content[0]?.text ?? "") : "";
-		if (text) updates.push({ type: "text", ...base, text, message: this.#message });
+		if (attempt !== this.#attempt) {
+			// Another child, which begins anew.
+			this.#attempt = attempt;
+			this.#items = [];
+			this.#open = "";
+		}
+		const said = now.hasText ? (native.content[0]?.text ?? "") : "";
+		updates.push(...this.#ofItems(displayItems, said));
+		if (!isEnded(said, displayItems)) updates.push(...this.#text(this.#openText(said)));
 		return updates;
 	}
 
@@ -50,36 +64,93 @@ export class Changes {
 		return { type: "question", ...this.#base, sentence };
 	}
 
-	/** The run has ended. */
-	done(result: Result<unknown>): Update<unknown> {
-		const elapsedMs = result.details?.durationMs ?? this.#base.elapsedMs;
-		return { type: "done", state: "ended", elapsedMs, usage: result.usage, result };
+	/** The run has ended. Its last items may not have been in a state. */
+	done(result: Result<unknown>): Update<unknown>[] {
+		const { details, reused } = result;
+		const items = reused ? [] : (details?.displayItems ?? []);
+		const elapsedMs = details?.durationMs ?? this.#base.elapsedMs;
+		return [...this.#ofItems(items, ""), { type: "done", state: "ended", elapsedMs, usage: result.usage, result }];
 	}
 
-	/** The text after the known one. A text that does not continue it is a new message. */
-	#newText(said: string): string {
-		const known = this.#said;
-		this.#said = said;
-		if (known && said.startsWith(known)) return said.slice(known.length);
-		// Of a long text only the end is there.
-		const anchor = known.slice(-anchorChars);
-		const at = anchor.length === anchorChars ? said.lastIndexOf(anchor) : -1;
-		if (at >= 0) return said.slice(at + anchor.length);
-		this.#message += 1;
-		return said;
+	/** The updates for the items after the known ones. */
+	#ofItems(items: readonly DisplayItem[], said: string): Update<unknown>[] {
+		return this.#newItems(items).flatMap((item) =>
+			item.type === "text"
+				? this.#text(this.#endedText(wholeText(item.text, said)))
+				: [{ type: "tool", ...this.#base, name: item.name, args: item.args }],
+		);
 	}
 
-	/** The calls after the known ones. Of many calls only the newest are there. */
-	#newCalls(items: readonly DisplayItem[]): (DisplayItem & { type: "toolCall" })[] {
-		const calls = items.filter((item) => item.type === "toolCall");
-		const texts = calls.map((call) => JSON.stringify(call));
-		const known = this.#calls;
-		this.#calls = texts;
-		const isKept = (dropped: number) => known.slice(dropped).every((text, index) => text === texts[index]);
-		let dropped = 0;
-		while (!isKept(dropped)) dropped += 1;
-		return calls.slice(known.length - dropped);
+	#text(text: string): Update<unknown>[] {
+		return text === "" ? [] : [{ type: "text", ...this.#base, text, message: this.#message }];
 	}
+
+	/** The words of a message that the child writes, after the known ones. */
+	#openText(said: string): string {
+		const rest = this.#open === "" ? undefined : after(said, this.#open);
+		if (rest === undefined) this.#message += 1;
+		this.#open = said;
+		return rest ?? said;
+	}
+
+	/** The words of a part of a message that has ended, after the known ones. */
+	#endedText(text: string): string {
+		const open = this.#open;
+		if (open.length > text.length && open.startsWith(text)) {
+			// The parts of a message are joined by a line break.
+			this.#open = open.slice(text.length).replace(/^\n/, "");
+			return "";
+		}
+		const rest = open === "" ? undefined : after(text, open);
+		if (rest === undefined) this.#message += 1;
+		this.#open = "";
+		return rest ?? text;
+	}
+
+	/** The items after the known ones. Of many items only the newest are there. */
+	#newItems(items: readonly DisplayItem[]): DisplayItem[] {
+		const known = this.#items;
+		// That a call has failed is known later.
+		const texts = items.map((item) => (item.type === "text" ? item.text : JSON.stringify([item.name, item.args])));
+		this.#items = texts;
+		const isAt = (dropped: number, skipped: number) =>
+			known.slice(dropped).every((text, index) => text === texts[index + skipped]);
+		for (let shift = 0; ; shift += 1) {
+			if (isAt(shift, 0)) return items.slice(known.length - shift);
+			if (isAt(0, shift)) return items.slice(known.length + shift);
+		}
+	}
+}
+
+/** Returns the part of a text after the known one, or nothing if it does not continue that. Of a long text only the end may be there. */
+function after(text: string, known: string): string | undefined {
+	if (text.startsWith(known)) return text.slice(known.length);
+	const anchor = known.slice(-anchorChars);
+	const at = anchor.length === anchorChars ? text.lastIndexOf(anchor) : -1;
+	return at < 0 ? undefined : text.slice(at + anchor.length);
+}
+
+/** True if the text of a state is a message that its items have, or may become one. */
+function isEnded(said: string, items: readonly DisplayItem[]): boolean {
+	const words = said.trimEnd();
+	if (words === "") return true;
+	const texts = items.flatMap((item) => (item.type === "text" ? [item.text] : []));
+	const last = texts.at(-1) ?? "";
+	if (last.startsWith(words) || isWhole(last, said)) return true;
+	// A message may have several parts.
+	let joined = last;
+	for (let at = -2; joined.length < words.length && texts.at(at) !== undefined; at -= 1) joined = `${texts.at(at)}\n${joined}`;
+	return joined.trimEnd() === words;
+}
+
+/** True if `said` ends with an item's text that the engine may have cut. */
+const isWhole = (text: string, said: string) => text.length >= cutChars && said.endsWith(text.slice(-anchorChars));
+
+/** Returns the text of an item as it was before the engine cut it, if the text of the state still has it. */
+function wholeText(text: string, said: string): string {
+	if (!isWhole(text, said)) return text;
+	// Parts of its message may come before it.
+	return said.slice(Math.max(0, said.indexOf(text.slice(0, anchorChars))));
 }
 
 /** The updates that wait for one reader. The engine never waits for it. */

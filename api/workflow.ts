@@ -20,7 +20,7 @@ import type {
 import * as native from "../native.js";
 import { checkList, checkWorkflow, checkWorkflowId, checkWorkflowParallel, checkWorkflowRun, OptionsError } from "./options.ts";
 import { noUsage, wholeText } from "./result.ts";
-import { placeOf, reasonOf, RunTask } from "./task.ts";
+import { guarded, placeOf, reasonOf, RunTask } from "./task.ts";
 
 type AnyOptions = WorkflowRunOptions<Schema | undefined>;
 
@@ -253,6 +253,9 @@ interface Entry {
 	state: RunState;
 	cost: number;
 	tokens: number;
+	/** The newest words of its message. */
+	text: string;
+	message: number;
 }
 
 /** The state of all runs, for `onUpdate`. */
@@ -261,8 +264,8 @@ class Board {
 	#onUpdate: WorkflowOptions["onUpdate"];
 	readonly #entries = new Map<RunTask, Entry>();
 	readonly #phases: string[] = [];
-	#text = "";
-	#key: string | undefined;
+	/** The run whose words are the newest. */
+	#newest: Entry | undefined;
 	#timer: NodeJS.Timeout | undefined;
 
 	constructor(id: string, onUpdate: WorkflowOptions["onUpdate"]) {
@@ -277,7 +280,7 @@ class Board {
 
 	add(task: RunTask, key: string, phase: string | undefined): void {
 		if (phase !== undefined && !this.#phases.includes(phase)) this.#phases.push(phase);
-		this.#entries.set(task, { key, phase, state: "queued", cost: 0, tokens: 0 });
+		this.#entries.set(task, { key, phase, state: "queued", cost: 0, tokens: 0, text: "", message: 0 });
 		this.#change();
 	}
 
@@ -290,9 +293,10 @@ class Board {
 			entry.state = update.state === "queued" ? "queued" : "running";
 			({ cost: entry.cost, tokens: entry.tokens } = spentOf(update.usage));
 			if (update.type === "text") {
-				const before = this.#key === entry.key ? this.#text : "";
-				this.#text = (before + update.text).slice(-textChars);
-				this.#key = entry.key;
+				const isSame = update.message === entry.message;
+				entry.text = newest((isSame ? entry.text : "") + update.text);
+				entry.message = update.message;
+				this.#newest = entry;
 			}
 			this.#change();
 		}
@@ -320,13 +324,18 @@ class Board {
 
 	#send(): void {
 		this.#timer = undefined;
-		try {
-			this.#onUpdate?.(this.#update());
-		} catch (error) {
-			// As for a run: a callback that throws gets no more updates, and the work goes on.
-			this.#onUpdate = undefined;
-			process.emitWarning(`onUpdate of workflow ${JSON.stringify(this.#id)} has failed: ${String(error)}`, "SubagentWarning");
-		}
+		const onUpdate = this.#onUpdate;
+		if (!onUpdate) return;
+		guarded(
+			() => onUpdate(this.#update()),
+			(error) => {
+				// A callback that fails gets no more updates, and one warning.
+				if (this.#onUpdate !== onUpdate) return;
+				this.#onUpdate = undefined;
+				const name = JSON.stringify(this.#id);
+				process.emitWarning(`onUpdate of workflow ${name} has failed: ${String(error)}`, "SubagentWarning");
+			},
+		);
 	}
 
 	#update(): WorkflowUpdate {
@@ -341,16 +350,27 @@ class Board {
 			...(phase !== undefined && { phase }),
 			phases,
 			counts: countsOf(entries),
-			cost: entries.reduce((sum, { cost }) => sum + cost, 0),
+			cost: rounded(entries.reduce((sum, { cost }) => sum + cost, 0)),
 			tokens: entries.reduce((sum, { tokens }) => sum + tokens, 0),
-			text: this.#text,
-			...(this.#key !== undefined && { key: this.#key }),
+			text: this.#newest?.text ?? "",
+			...(this.#newest && { key: this.#newest.key }),
 		};
 	}
 }
 
 /** The most characters of the newest words. */
 const textChars = 2_000;
+
+/** Returns the newest words of a text, from the beginning of a line or of a word. */
+function newest(text: string): string {
+	if (text.length <= textChars) return text;
+	const end = text.slice(-textChars);
+	const start = /\s/.exec(end)?.index;
+	return start === undefined ? end : end.slice(start + 1);
+}
+
+/** Rounds an amount to billionths of a dollar, as the engine does. */
+const rounded = (cost: number) => Math.round(cost * 1e9) / 1e9;
 
 const spentOf = ({ input, output, cacheRead, cacheWrite, cost }: native.RunUsage) => ({
 	cost,

@@ -23,6 +23,7 @@ use pi_subagent_native::orchestrate::background::{
     Ack, BackgroundEvent, BackgroundService, BackgroundStatus, ConversationScope, ConversationView,
     DeliveryMessage, KnownDeliveries, Listener, Receipt, RunRecord, SpawnRequest, background,
     close_conversation, mark_delivered, open_conversation, resume, spawn, stop, until_settled,
+    until_settled_or_asked,
 };
 use pi_subagent_native::present::Report;
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunState};
@@ -451,17 +452,22 @@ async fn rejected_notices_are_delivered_again_and_then_no_more() {
 }
 
 #[tokio::test]
-async fn a_listener_that_keeps_failing_is_closed_and_the_next_one_gets_the_message() {
+async fn a_listener_that_keeps_failing_gets_the_message_again_but_a_pi_about_to_exit_does_not_wait_for_it() {
     let scene = Scene::new(ends());
-    let mut conversation = scene.open(KnownDeliveries::default(), &[Ack::Rejected; 100]).await;
+    let mut conversation = scene.open(KnownDeliveries::default(), &[Ack::Rejected; 8]).await;
     scene.spawn().await;
     let first = conversation.message().await;
-    let closed = async { while conversation.events.recv().await.is_some() {} };
-    timeout(PATIENCE, closed).await.expect("the failing listener is closed");
-    assert_eq!(conversation.delivered().len(), 6);
-    let mut next = scene.open(KnownDeliveries::default(), &[]).await;
-    assert_eq!(next.message().await.delivery_ids, first.delivery_ids);
-    close_conversation(&scene.service, &next.view).await;
+    let waits = until_settled_or_asked(&scene.service, &conversation.view, None);
+    assert!(!timeout(PATIENCE, waits).await.expect("the wait ends"));
+    assert!(conversation.delivered().len() < 8, "the listener still fails");
+    let limit = Some(Duration::ZERO);
+    let is_settled = until_settled(&scene.service, &conversation.view, limit);
+    assert!(!timeout(PATIENCE, is_settled).await.expect("the wait ends"), "the listener has not received it");
+    let is_settled = until_settled(&scene.service, &conversation.view, None);
+    assert!(timeout(PATIENCE, is_settled).await.expect("the listener recovers"));
+    let delivered = conversation.delivered();
+    assert_eq!((delivered.len(), &delivered[8]), (9, &first.delivery_ids[0]));
+    close_conversation(&scene.service, &conversation.view).await;
 }
 
 #[tokio::test]
@@ -790,7 +796,7 @@ struct Watch {
     service: Arc<BackgroundService>,
     view: Arc<ConversationView>,
     delivered: Arc<Mutex<Vec<String>>>,
-    waiting: Mutex<Option<Pin<Box<dyn Future<Output = ()> + Send>>>>,
+    waiting: Mutex<Option<Pin<Box<dyn Future<Output = bool> + Send>>>>,
     checks: Mutex<Vec<bool>>,
 }
 
@@ -798,7 +804,7 @@ impl Watch {
     fn check(self: &Arc<Self>) {
         let service = Arc::clone(&self.service);
         let view = Arc::clone(&self.view);
-        let mut settled: Pin<Box<dyn Future<Output = ()> + Send>> =
+        let mut settled: Pin<Box<dyn Future<Output = bool> + Send>> =
             Box::pin(async move { until_settled(&service, &view, Some(PATIENCE)).await });
         let waker = Waker::from(Arc::clone(self));
         let is_settled = settled.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();

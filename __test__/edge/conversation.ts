@@ -77,7 +77,7 @@ export abstract class Conversation {
 	abstract command(line: string): Promise<CommandReport>;
 	abstract runs(all?: boolean): Promise<RunRecord[]>;
 	abstract delivered(ids: string[]): Promise<boolean>;
-	abstract settled(timeoutMs?: number): Promise<void>;
+	abstract settled(timeoutMs?: number): Promise<boolean>;
 	abstract close(): Promise<void>;
 	/** Ends the conversation as pi does when it exits. */
 	abstract end(): Promise<string | undefined>;
@@ -290,7 +290,7 @@ export class OtherProcess extends Conversation {
 	}
 
 	settled(timeoutMs?: number) {
-		return this.call<void>("settled", timeoutMs);
+		return this.call<boolean>("settled", timeoutMs);
 	}
 
 	close() {

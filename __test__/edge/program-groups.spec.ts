@@ -84,6 +84,7 @@ describe("parallel runs", () => {
 		const codes = results.map((result) => (result.ok ? "ok" : result.error.code));
 		assert.deepEqual(codes.slice(0, 2), ["ok", "ok"]);
 		assert.deepEqual(codes.slice(2), ["SUBAGENT_OVER_BUDGET", "SUBAGENT_OVER_BUDGET"]);
+		assert.match(results[2]?.error?.message ?? "", /`budget.maxCost` of the group reached: /);
 	});
 
 	it("end together when their signal fires, and start no further ones", async (t) => {
@@ -100,6 +101,18 @@ describe("parallel runs", () => {
 		assert.match(results[1]?.error?.message ?? "", /enough/);
 		assert.equal(recordsOf(scene, "task").length, 1);
 	});
+});
+
+it("a group that its program ends without a reason says who has ended it", async (t) => {
+	const { scene, task } = stage(t, obedient);
+	const group = run.parallel([task("hang"), task("later")], { concurrency: 1 });
+	await untilRecorded(scene, "task", 1);
+	group.abort();
+	const results = await inTime(Promise.resolve(group), "the results");
+	assert.deepEqual(
+		results.map(({ error }) => error?.message),
+		["aborted by the program", "not started: aborted by the program"],
+	);
 });
 
 describe("a chain", () => {

@@ -65,6 +65,29 @@ describe("a run", () => {
 		assert.deepEqual(recordsOf(scene, "task"), []);
 	});
 
+	it("names the callback that may allow an agent of the project", async (t) => {
+		const { scene, options } = stage(t, [{ say: "never" }]);
+		scene.write("project/.pi/agents/local.md", "---\nname: local\ndescription: local\n---\nLook.");
+		for (const [onConfirm, message] of [
+			[
+				undefined,
+				/^agent `local` is defined by the project \(`.*`\), and no one was asked to allow it: pass `onConfirm`$/,
+			],
+			[() => false, /^agent `local` is defined by the project \(`.*`\) and `onConfirm` has not allowed it$/],
+		] as const) {
+			const result = await ended(run({ ...options, agent: "local", ...(onConfirm && { onConfirm }) }));
+			assert.match(result.error?.message ?? "", message);
+		}
+		assert.deepEqual(recordsOf(scene, "task"), []);
+	});
+
+	it("is ended by its program without a reason, and says so", async (t) => {
+		const { options } = stage(t, [{ stream: "So far" }, "hang"]);
+		const task = run(options);
+		for await (const update of task) if (update.type === "text") task.abort();
+		assert.equal((await ended(task)).error?.message, "aborted by the program");
+	});
+
 	it("is iterated for its texts, its tools and its end", async (t) => {
 		const { scene, options } = stage(t, [
 			{ stream: "Let me" },
@@ -102,6 +125,46 @@ describe("a run", () => {
 		assert.equal(last.result, result);
 		assert.equal(last.state, "ended");
 	});
+
+	for (const [about, scenario] of Object.entries({
+		"of a message that a tool call follows at once": [
+			{ stream: "I look at the first file." },
+			{ call: "read", args: { path: "a.ts" } },
+			{ say: "I have it." },
+		],
+		"of many messages with failed and repeated calls": [
+			{ stream: "One." },
+			{ call: "read", args: { path: "a.ts" }, isError: true },
+			{ stream: "Two." },
+			{ call: "read", args: { path: "a.ts" } },
+			{ call: "read", args: { path: "a.ts" } },
+			{ stream: "Two." },
+			{ call: "grep", args: { pattern: "x" } },
+			{ say: "Two." },
+		],
+		"of a long message": [
+			{ stream: `begin ${"long ".repeat(2_000)} end.` },
+			{ call: "read", args: { path: "a.ts" }, takesMs: 200 },
+			{ say: "I have it." },
+		],
+	} satisfies Record<string, Scenario>)) {
+		it(`has all words in their order with the tools: ${about}`, async (t) => {
+			const { options } = stage(t, scenario);
+			const task = run(options);
+			let told = "";
+			for await (const update of task) {
+				if (update.type === "text") told += update.text;
+				if (update.type === "tool") told += `[${update.name}]`;
+			}
+			const words = scenario.map((step) => {
+				if ("stream" in step) return step.stream;
+				return "say" in step ? step.say : `[${step.call}]`;
+			});
+			assert.deepEqual([told.length, told.slice(-200)], [words.join("").length, words.join("").slice(-200)]);
+			assert.ok(told === words.join(""));
+			assert.ok((await ended(task)).ok);
+		});
+	}
 
 	it("joins what a slow reader has missed", async (t) => {
 		const { scene, options } = stage(t, [

@@ -1,8 +1,10 @@
 /** Background runs of a program, and the messages with their results. */
 
 import assert from "node:assert/strict";
+import { execFile } from "node:child_process";
 import { rmSync } from "node:fs";
 import { it, type TestContext } from "node:test";
+import { promisify } from "node:util";
 
 import {
 	openSession,
@@ -14,7 +16,7 @@ import {
 } from "../../index.js";
 import { endBackground } from "../../native.js";
 import type { Scenario } from "./fault.ts";
-import { inTime, until } from "./scene.ts";
+import { inTime, type Scene, until } from "./scene.ts";
 import { playing, recordsOf } from "./stand-in.ts";
 
 /** Opens the session of a scene; `received` has its messages. */
@@ -86,6 +88,111 @@ it("a message whose callback failed comes again, with the same id", async (t) =>
 	await session.close();
 });
 
+it("a message whose callback keeps failing comes again until it works, and each failure is a notice", async (t) => {
+	const notices: string[] = [];
+	const { received, open } = stage(t, [{ say: "You said: {task}" }]);
+	let failures = 0;
+	const session = open({
+		onNotice: (notice) => void notices.push(notice),
+		onMessage: async (message) => {
+			if (failures++ < 7) throw new Error("the database is away");
+			received.push(message);
+		},
+	});
+	await session.spawn({ agent: "explorer", task: "First." });
+	await until(() => failures > 0, "the first failure");
+	await session.spawn({ agent: "explorer", task: "Second." });
+	await inTime(session.settled(), "the results");
+	assert.deepEqual(
+		spoken(received)
+			.map(([ok, text]) => [ok, /(First|Second)\./.exec(String(text))?.[1]])
+			.toSorted(),
+		[
+			[true, "First"],
+			[true, "Second"],
+		],
+	);
+	assert.equal(notices.length, 7);
+	assert.match(notices[0] ?? "", /^onMessage of session "program" has failed, .*: Error: the database is away$/);
+	await session.close();
+});
+
+it("a wait for results rejects with the reason if they were not received", async (t) => {
+	const { open } = stage(t, [{ say: "Done." }]);
+	const { promise: failed, resolve } = Promise.withResolvers<void>();
+	const session = open({
+		onNotice: () => {},
+		onMessage: async () => {
+			resolve();
+			throw new Error("the database is away");
+		},
+	});
+	await session.spawn({ agent: "explorer", task: "Look." });
+	await inTime(failed, "the failure");
+	const message = "not every result was received: onMessage has failed: Error: the database is away";
+	await assert.rejects(inTime(session.settled(1), "the end of the wait"), { message });
+	const waits = session.settled();
+	await session.close();
+	await assert.rejects(inTime(waits, "the end of the wait"), { message: /was received: the session was closed/ });
+});
+
+it("a wait for results within `onMessage` is refused at once, and allowed after it", async (t) => {
+	const errors: unknown[] = [];
+	const { promise: later, resolve } = Promise.withResolvers<void>();
+	const { open } = stage(t, [{ say: "Done." }]);
+	const session = open({
+		onMessage: async () => {
+			setTimeout(() => void session.settled(2_000).then(resolve), 300);
+			await session.settled(2_000).catch((error) => errors.push(error));
+		},
+	});
+	await session.spawn({ agent: "explorer", task: "Look." });
+	await inTime(session.settled(), "the result");
+	assert.match(String(errors), /`settled` would wait for the message that `onMessage` receives now/);
+	await inTime(later, "the wait after the message");
+	await session.close();
+});
+
+/** Runs a program with the session `session` to its end. Returns its output. */
+async function program(scene: Scene, change: object, script: string): Promise<string> {
+	const { cwd, agentDir, env, piCommand, config } = scene.options;
+	const place = JSON.stringify({ id: "program", cwd, agentDir, env, piCommand, config, ...change });
+	const text = `
+		import { openSession, run } from ${JSON.stringify(new URL("../../index.js", import.meta.url))};
+		const place = ${place};
+		const onMessage = ({ results }) => console.log(results[0].text);
+		${script}`;
+	const args = ["--input-type=module", "-e", text];
+	return (await inTime(promisify(execFile)(process.execPath, args), "the end of the program")).stdout;
+}
+
+it("a session keeps its process alive until the result of a run was received", async (t) => {
+	const { scene } = stage(t, [{ say: "Done." }]);
+	const spawned = 'await openSession({ ...place, onMessage }).spawn({ agent: "explorer", task: "Look." });';
+	assert.equal(await program(scene, {}, spawned), "Done.\n");
+});
+
+it("a session keeps its process alive for a run that was moved to the background", async (t) => {
+	const { scene } = stage(t, [{ stream: "So far" }, { call: "read", takesMs: 500 }, { say: "Done." }]);
+	const moved = `
+		openSession({ ...place, onMessage });
+		const { id, ...own } = place;
+		const task = run({ ...own, agent: "explorer", task: "Look.", sessionId: id });
+		for await (const update of task) if (update.type === "text") break;
+		await task.background();`;
+	assert.equal(await program(scene, {}, moved), "Done.\n");
+});
+
+it("a closed session, and one without `onMessage`, keep no process alive", async (t) => {
+	for (const script of [
+		"const s = openSession({ ...place, onMessage }); await s.spawn(look); await s.close();",
+		"await openSession(place).spawn(look);",
+	]) {
+		const { scene } = stage(t, [{ stream: "So far" }, "hang"]);
+		assert.equal(await program(scene, {}, `const look = { agent: "explorer", task: "Look." }; ${script}`), "");
+	}
+});
+
 it("a result that no one received waits for the next opening", async (t) => {
 	const { received, open } = stage(t, [{ say: "Done." }]);
 	const deaf = open({ onMessage: undefined });
@@ -104,7 +211,7 @@ it("a run is stopped by its id, and an unknown one is named", async (t) => {
 	const { runId } = await session.spawn({ agent: "explorer", task: "Look." });
 	await session.stop(runId);
 	await inTime(session.settled(), "the result");
-	assert.equal(received[0]?.results[0]?.ok, false);
+	assert.deepEqual([received[0]?.results[0]?.ok, received[0]?.results[0]?.error], [false, "stopped by `stop`"]);
 	await assert.rejects(session.stop("ffffffff"), /ffffffff/);
 	await assert.rejects(session.spawn({ agent: "nobody", task: "Look." }), /nobody/);
 	await session.close();
@@ -145,6 +252,7 @@ it("a run is moved to the background, and its session gets the result", async (t
 	const { runId } = await task.background();
 	const result = await task;
 	assert.deepEqual([result.ok, result.error?.code, result.runId], [false, "MOVED_TO_BACKGROUND", runId]);
+	assert.equal(result.error?.message, "the run continues in the background, and its session receives the result");
 	scene.open();
 	await inTime(session.settled(), "the result");
 	assert.equal(received[0]?.results[0]?.runId, runId);
@@ -156,7 +264,8 @@ it("a run without a session cannot be moved, and goes on", async (t) => {
 	const { cwd, agentDir, env, piCommand, config } = scene.options;
 	const task = run({ agent: "explorer", task: "Look.", cwd, agentDir, env, piCommand, config });
 	for await (const update of task) if (update.type === "text") break;
-	await assert.rejects(task.background(), /session/);
+	const message = "the run has no session for its result: pass `sessionId`, and open that session with `openSession`";
+	await assert.rejects(task.background(), { message });
 	scene.open();
 	assert.ok((await inTime(Promise.resolve(task), "the result")).ok);
 });

@@ -130,10 +130,12 @@ describe("a run with a key", () => {
 		await result(scene, "a", { task: "one" });
 		const changed = await result(scene, "a", { task: "two" });
 		assert.equal(outputOf(changed), "Answer 2");
-		assert.match(
-			notesOf(changed),
-			/key `a`: its agent, task, model or schema has changed since its last run, so it ran again/,
-		);
+		assert.match(notesOf(changed), /key `a`: its task has changed since its last run, so it ran again/);
+		const reused = await result(scene, "a", { task: "two" });
+		assert.equal(single(reused).reused, true);
+		assert.doesNotMatch(notesOf(reused), /ran again/);
+		const moved = await result(scene, "a", { task: "two", childCwd: scene.path("agent") });
+		assert.match(notesOf(moved), /key `a`: its working directory has changed since its last run/);
 		const agents = (prompt: string) => ["---", "name: mine", "description: mine", "---", prompt].join("\n");
 		await result(scene, "c", { agent: "mine", agents: [agents("One.")] });
 		assert.equal(single(await result(scene, "c", { agent: "mine", agents: [agents("One.")] })).reused, true);
@@ -284,6 +286,7 @@ describe("workflow()", () => {
 			const error = await errorOf(spend(maxCost));
 			assert.ok(error instanceof WorkflowError);
 			assert.deepEqual([error.code, error.key], ["SUBAGENT_OVER_BUDGET", "c"]);
+			assert.match(error.message, /`budget.maxCost` of the workflow reached: /);
 		}
 		assert.equal(recordsOf(scene, "argv").length, 2);
 		await inTime(spend(1), "the rest");
@@ -411,6 +414,43 @@ describe("workflow()", () => {
 		await show();
 		assert.deepEqual([updates.at(-1)?.counts.reused, updates.at(-1)?.cost], [3, 0]);
 	});
+
+	it("shows the whole message of the run that has spoken last", async (t) => {
+		const words = ["One ", "two ", "three ", "four ", "five "];
+		const { options } = script(t, [...words.flatMap((stream) => [{ stream }, { sleep: 60 }]), { say: "six." }]);
+		const texts: string[] = [];
+		await workflow("w", { ...options, onUpdate: ({ text }) => void texts.push(text) }, async (wf) => {
+			await wf.parallel(["a", "b", "c"].map((key) => task(key)));
+		});
+		assert.deepEqual(
+			texts.filter((text) => text !== "" && !text.startsWith("One")),
+			[],
+		);
+		assert.equal(texts.at(-1), `${words.join("")}six.`);
+	});
+
+	for (const [kind, onUpdate] of Object.entries({
+		throws: () => {
+			throw new Error("no screen");
+		},
+		rejects: async () => {
+			throw new Error("no screen");
+		},
+	})) {
+		it(`warns once and continues if \`onUpdate\` ${kind}`, async (t) => {
+			const { options } = script(t, priced);
+			const warnings: string[] = [];
+			const note = ({ message }: Error) => void warnings.push(message);
+			process.on("warning", note);
+			t.after(() => process.off("warning", note));
+			await workflow("w", { ...options, onUpdate }, async (wf) => {
+				await wf.run(task("a"));
+				await wf.run(task("b"));
+			});
+			await new Promise((resolve) => setImmediate(resolve));
+			assert.deepEqual(warnings, ['onUpdate of workflow "w" has failed: Error: no screen']);
+		});
+	}
 });
 
 describe("a script whose program is killed", () => {

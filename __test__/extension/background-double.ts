@@ -165,7 +165,9 @@ export class BackgroundDouble implements BackgroundSession {
 		return true;
 	}
 
-	async settled(): Promise<void> {}
+	async settled(): Promise<boolean> {
+		return true;
+	}
 
 	async settledOrAsked(): Promise<boolean> {
 		return false;

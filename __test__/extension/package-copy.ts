@@ -216,8 +216,9 @@ export class ViewDouble implements BackgroundSession {
 		return true;
 	}
 
-	async settled(): Promise<void> {
+	async settled(): Promise<boolean> {
 		await this.runsEnded();
+		return true;
 	}
 
 	async settledOrAsked(): Promise<boolean> {

@@ -7,6 +7,7 @@ use serde_with_macros::skip_serializing_none;
 
 use super::report::Mark;
 use crate::run::{RunRecord, WorkflowState, workflow_key, workflow_name};
+use pi_events::rounded_amount;
 use sanitizer::{figures, one_line, quoted_if_unusual, without_controls};
 
 /// The longest error of a script in a sentence.
@@ -47,6 +48,7 @@ pub struct ShownWorkflow {
     /// The number of its other runs.
     pub unfinished: usize,
     /// Spent by its runs, in USD.
+    #[serde(serialize_with = "rounded_amount")]
     pub cost: f64,
     /// The error of its script.
     pub error: Option<String>,

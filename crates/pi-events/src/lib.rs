@@ -47,6 +47,6 @@ pub use provider_error::provider_message;
 pub use question::SentMessages;
 pub use question::{Question, QuestionMethod, Response};
 pub use stop_reason::StopReason;
-pub use usage::{ContextUse, Cost, Usage, run_usage};
+pub use usage::{ContextUse, Cost, Usage, rounded_amount, run_usage};
 pub use wire::arguments::Arguments;
 pub use wire::arguments::{MAX_SUBMITTED, Submitted};

@@ -57,7 +57,7 @@ pub mod run_usage {
     /// If the serializer fails.
     pub fn serialize<S: Serializer>(usage: &super::Usage, serializer: S) -> Result<S::Ok, S::Error> {
         let super::Usage { input, output, cache_read, cache_write, turns, ref cost, .. } = *usage;
-        let cost = cost.total;
+        let cost = super::rounded(cost.total);
         RunUsage { input, output, cache_read, cache_write, cost, turns }.serialize(serializer)
     }
 
@@ -83,6 +83,22 @@ pub mod run_usage {
             ..super::Usage::default()
         })
     }
+}
+
+/// Rounds an amount to billionths, so that a sum has no more digits than its parts.
+fn rounded(amount: f64) -> f64 {
+    const BILLIONTHS: f64 = 1e9;
+    let rounded = (amount * BILLIONTHS).round() / BILLIONTHS;
+    if rounded.is_finite() { rounded } else { amount }
+}
+
+/// Writes an amount, rounded. For `#[serde(serialize_with = …)]`.
+///
+/// # Errors
+///
+/// If the serializer fails.
+pub fn rounded_amount<S: Serializer>(amount: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    rounded(*amount).serialize(serializer)
 }
 
 /// The fill level of a child's context, as its pi computes it.
@@ -251,6 +267,16 @@ mod tests {
         ];
         for (written, expected) in cases {
             assert_eq!(count(written), expected, "{written}");
+        }
+    }
+    #[test]
+    fn a_sum_of_costs_has_no_more_digits_than_its_parts() {
+        #[derive(Serialize)]
+        struct Run(#[serde(with = "run_usage")] Usage);
+        let run = |total| Run(Usage { cost: Cost { total, ..Cost::default() }, ..Usage::default() });
+        for (total, expected) in [(0.1 + 0.2, "0.3"), (0.0004 * 3.0, "0.0012"), (1e308, "1e308")] {
+            let json = serde_json::to_value(run(total)).expect("the value is serialized");
+            assert_eq!(json["cost"].to_string().replace("e+", "e"), expected);
         }
     }
 }

@@ -62,8 +62,8 @@ pub struct BackgroundSession {
 
 /// Opens the conversation `sessionId`. `onEvent` gets the changes of its background runs and their results, one event
 /// at a time and at most five a second. If it returns a promise, the next event waits for that. If `onEvent` throws or
-/// its promise rejects, the deliveries of that event are offered again. After six failures in a row the conversation is
-/// closed. Opening a conversation that is open in this process replaces the earlier one.
+/// its promise rejects, the deliveries of that event are offered again, after pauses of up to ten seconds. Opening
+/// a conversation that is open in this process replaces the earlier one.
 ///
 /// @example
 /// ```ts
@@ -332,23 +332,23 @@ impl BackgroundSession {
         })
     }
 
-    /// Resolves when no run of the conversation is live and all results have been offered. It is for a host that would
-    /// exit otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit. If absent, the
-    /// limit is `background.headlessWaitMs`, where 0 is no limit.
-    #[napi(catch_unwind, ts_return_type = "Promise<void>")]
-    pub fn settled(&self, env: Env, timeout_ms: Option<f64>) -> napi::Result<PromiseRaw<'_, ()>> {
+    /// Resolves with true when no run of the conversation is live and `onEvent` has received all results. It is for a
+    /// host that would exit otherwise. Runs that take longer than `timeoutMs` milliseconds are ended as at a hard limit.
+    /// If absent, the limit is `background.headlessWaitMs`, where 0 is no limit. Resolves with false if `onEvent` has not
+    /// received all results: the conversation was closed, or `onEvent` still fails after the limit.
+    #[napi(catch_unwind, ts_return_type = "Promise<boolean>")]
+    pub fn settled(&self, env: Env, timeout_ms: Option<f64>) -> napi::Result<PromiseRaw<'_, bool>> {
         let limit = timeout_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok());
         let opened = self.opened();
         promise(env, async move {
-            if let Ok((service, view)) = opened.await {
-                until_settled(&service, &view, limit).await;
-            }
-            Ok(())
+            let Ok((service, view)) = opened.await else { return Ok(false) };
+            Ok(until_settled(&service, &view, limit).await)
         })
     }
 
     /// As `settled`, but resolves with true as soon as a run has asked the conversation (`deliveries.questions`), once for all
-    /// questions since the last time. After an answer, wait again. Without a question resolves with false.
+    /// questions since the last time. After an answer, wait again. Otherwise resolves with false, also once `onEvent` has
+    /// failed six times in a row.
     ///
     /// @example
     /// ```ts

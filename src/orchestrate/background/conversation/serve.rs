@@ -36,7 +36,9 @@ const BATCH_DELAY: Duration = Duration::from_secs(2);
 const MAX_BATCH: usize = 16;
 /// The maximum time that a pi about to exit waits for a store that cannot be read.
 const STORE_TIMEOUT: Duration = Duration::from_secs(2);
-/// A conversation is closed after this many failures of its listener in a row.
+/// The longest time between two events after failures of the listener.
+const MAX_INTERVAL: Duration = Duration::from_secs(10);
+/// A pi about to exit does not wait for a listener that has failed this often in a row.
 const MAX_FAILURES: u32 = 6;
 /// The maximum time that a pi about to exit waits for runs that it has ended itself.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -76,28 +78,42 @@ async fn learn_agents(service: Arc<BackgroundService>, view: Arc<ConversationVie
     view.set_agents(agents.into_iter().map(|agent| (agent.id, agent.description)).collect());
 }
 
-/// Waits, for a pi about to exit, until no run of the conversation is live and its listener has received every end. Runs still
-/// live after `limit` (default: `background.headlessWaitMs`) are ended, except detached ones.
-pub async fn until_settled(service: &BackgroundService, view: &ConversationView, limit: Option<Duration>) {
-    until(service, view, limit, false).await;
+/// Waits until no run of the conversation is live and its listener has received every end. Runs still live after `limit`
+/// (default: `background.headlessWaitMs`) are ended, except detached ones. Returns false if the listener has not received every
+/// end: the conversation was closed, or the listener still fails after the limit.
+pub async fn until_settled(
+    service: &BackgroundService,
+    view: &ConversationView,
+    limit: Option<Duration>,
+) -> bool {
+    until(service, view, limit, false).await == Wait::Settled
 }
 
-/// Does the same as [`until_settled`], but also ends once a run has asked the conversation since the last time that
-/// this ended so. Returns true in that case.
+/// Does the same for a pi about to exit, which does not wait for a listener that keeps failing. Also ends once a run has asked
+/// the conversation since the last time that this ended so. Returns true in that case.
 pub async fn until_settled_or_asked(
     service: &BackgroundService,
     view: &ConversationView,
     limit: Option<Duration>,
 ) -> bool {
-    until(service, view, limit, true).await
+    until(service, view, limit, true).await == Wait::Asked
+}
+
+/// The end of a wait for a conversation.
+#[derive(PartialEq, Eq)]
+enum Wait {
+    Settled,
+    Asked,
+    /// The listener has not received every end.
+    Unsettled,
 }
 
 async fn until(
     service: &BackgroundService,
     view: &ConversationView,
     limit: Option<Duration>,
-    or_asked: bool,
-) -> bool {
+    exits: bool,
+) -> Wait {
     let limit = if limit.is_some() {
         limit
     } else {
@@ -109,8 +125,8 @@ async fn until(
     let mut runs_changed = service.registry.changes();
     let mut view_changed = view.changes();
     loop {
-        if or_asked && view.take_asked() {
-            return true;
+        if exits && view.take_asked() {
+            return Wait::Asked;
         }
         let is_overdue = deadline.is_some_and(|deadline| deadline <= Instant::now());
         let live = service.registry.background(Some(view.session()));
@@ -121,9 +137,17 @@ async fn until(
         }
         // The order matters: an ended run with a host process must be pending before it stops being waited for.
         let is_waiting = view.waits_for_host_processes();
-        let is_settled = live.is_empty() && view.outbox.is_settled(STORE_TIMEOUT);
-        if view.outbox.is_closed() || (is_settled && (is_overdue || !is_waiting)) {
-            return false;
+        if view.outbox.is_closed() {
+            return Wait::Unsettled;
+        }
+        if live.is_empty() && (is_overdue || !is_waiting) {
+            if view.outbox.is_settled(STORE_TIMEOUT) {
+                return Wait::Settled;
+            }
+            let failures = view.failures();
+            if (is_overdue && failures > 0) || (exits && failures >= MAX_FAILURES) {
+                return Wait::Unsettled;
+            }
         }
         let next = match deadline {
             Some(deadline) if is_overdue => Some(deadline + EXIT_TIMEOUT),
@@ -131,9 +155,13 @@ async fn until(
         };
         select! {
             biased;
-            changed = runs_changed.changed() => if changed.is_err() { return false },
-            changed = view_changed.changed() => if changed.is_err() { return false },
-            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => if is_overdue { return false },
+            changed = runs_changed.changed() => if changed.is_err() { return Wait::Unsettled },
+            changed = view_changed.changed() => if changed.is_err() { return Wait::Unsettled },
+            () = sleep_until(next.unwrap_or_else(Instant::now)), if next.is_some() => {
+                if is_overdue {
+                    return Wait::Unsettled;
+                }
+            }
         }
     }
 }
@@ -146,7 +174,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
     let mut stored = Vec::new();
     let (mut settled, mut shown_settled) = (BTreeMap::new(), BTreeMap::new());
     let mut running = Vec::new();
-    let mut failures = 0;
+    let mut failures: u32 = 0;
     let mut waiting = service.waiting_notice(&view).await;
     // Completions need them before the first command.
     let _ = service.runs_of_person(&view).await;
@@ -192,8 +220,9 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
                 "the conversation does not take an event"
             );
         }
-        failures = if ack == Ack::Rejected { failures + 1 } else { 0 };
-        if ack == Ack::Closed || failures >= MAX_FAILURES {
+        failures = if ack == Ack::Rejected { failures.saturating_add(1) } else { 0 };
+        view.note_failures(failures);
+        if ack == Ack::Closed {
             return close_conversation(&service, &view).await;
         }
         if ack == Ack::Accepted {
@@ -217,7 +246,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         select! {
             biased;
             () = view.closed() => return,
-            () = sleep(INTERVAL * (1 + failures)) => {}
+            () = sleep(INTERVAL.saturating_mul(failures.saturating_add(1)).min(MAX_INTERVAL)) => {}
         }
         let result = view.outbox.pending().map(|pending| pending.since + BATCH_DELAY);
         // A script may enter a phase or end without a change of a run.

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use parking_lot::Mutex;
 use tokio::sync::watch;
@@ -53,6 +53,8 @@ pub struct ConversationView {
     is_stale: AtomicBool,
     /// True if the listener got a question that no waiting program has noticed yet.
     was_asked: AtomicBool,
+    /// The failures of the listener since its last success.
+    failures: AtomicU32,
     /// Changes when the listener has handled an event, and when the view is closed.
     changes: watch::Sender<u64>,
 }
@@ -79,6 +81,7 @@ impl ConversationView {
             contained: contained.iter().cloned().collect(),
             is_stale: AtomicBool::new(true),
             was_asked: AtomicBool::new(false),
+            failures: AtomicU32::new(0),
             changes: watch::Sender::new(0),
         }
     }
@@ -196,6 +199,16 @@ impl ConversationView {
     /// Returns true if it got a question since the last call.
     pub(crate) fn take_asked(&self) -> bool {
         self.was_asked.swap(false, Ordering::Relaxed)
+    }
+
+    /// Records how often the listener has failed since its last success.
+    pub(crate) fn note_failures(&self, failures: u32) {
+        self.failures.store(failures, Ordering::Relaxed);
+    }
+
+    /// Returns how often the listener has failed since its last success.
+    pub(crate) fn failures(&self) -> u32 {
+        self.failures.load(Ordering::Relaxed)
     }
 
     pub(crate) fn waits_for_host_processes(&self) -> bool {

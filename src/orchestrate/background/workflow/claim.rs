@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use tokio::select;
 use tokio::time::sleep;
 
-use super::kept_result::KeptResult;
+use super::kept_result::{KeptResult, RAN_AGAIN};
 use super::open::{OpenWorkflow, find};
 use super::record::{WorkflowRecord, expiry};
 use super::sharing::{Joined, Lead, Part, enter};
@@ -40,10 +40,8 @@ const CONTINUE_PROMPT: &str = "The process that you worked for ended before you 
                                session, and files are as you left them. Continue with your task where you left off, and finish it.";
 /// The note of such a run.
 const CONTINUED: &str = "the process of this run had ended; the run continued in its session";
-/// The note of a run that replaces one with another request.
-const CHANGED: &str = "its agent, task, model or schema has changed since its last run, so it ran again";
-/// The note of a run that replaces one whose result is not complete.
-const FILES_REMOVED: &str = "files of its stored result were removed, so it ran again";
+/// The reason of a run that replaces one whose result is not complete.
+const FILES_REMOVED: &str = "files of its stored result were removed";
 
 /// The decision about a call with a key.
 pub(crate) enum Claimed {
@@ -149,10 +147,10 @@ async fn work(
                     lead.finish(&result);
                     return Claimed::Result(Box::new(result));
                 }
-                note = Some(FILES_REMOVED);
+                note = Some(FILES_REMOVED.to_owned());
             }
             if !is_same {
-                note = Some(CHANGED);
+                note = Some(changes(run, &ready));
             }
             match named.host {
                 HostProcess::Dead => {
@@ -229,9 +227,10 @@ async fn begin(
     mut ready: AdmittedRun,
     place: &WorkflowRun,
     known: Option<(RunRecord, NamedRun)>,
-    note: Option<&str>,
+    note: Option<String>,
 ) -> Result<Option<Begun>, String> {
-    ready.builder.diagnostics.extend(note.map(|note| format!("key {}: {note}", quoted(&place.key))));
+    let shown = note.as_ref().map(|note| format!("key {}: {note}{RAN_AGAIN}", quoted(&place.key)));
+    ready.builder.diagnostics.extend(shown);
     let mut from_start = None;
     let interrupted = known.as_ref().map(|(run, _)| run).filter(|run| {
         note.is_none() && run.outcome == Some(RunOutcome::Interrupted) && run.archived_ms.is_none()
@@ -265,6 +264,27 @@ async fn begin(
     };
     let is_claimed = service.blocking(claim).await?;
     Ok(is_claimed.then_some(Begun { ready, record, from_start }))
+}
+
+/// Names the parts of a request that differ from its last run, as far as the record of that run has them.
+fn changes(run: &RunRecord, ready: &AdmittedRun) -> String {
+    let now = record_of(ready, String::new());
+    let is_other_thinking = run.thinking.is_some() && run.thinking != ready.resolved.thinking;
+    let parts = [
+        (run.agent != now.agent, "agent"),
+        (run.task != now.task, "task"),
+        (run.output_schema != now.output_schema, "schema"),
+        (run.cwd != now.cwd, "working directory"),
+        (is_other_thinking, "thinking level"),
+    ];
+    let parts: Vec<_> = parts.into_iter().filter_map(|(is_other, name)| is_other.then_some(name)).collect();
+    match &parts[..] {
+        [] => "its request has changed since its last run (its agent's file, its model, its thinking level or the end of a \
+               long task)"
+            .to_owned(),
+        [part] => format!("its {part} has changed since its last run"),
+        [parts @ .., last] => format!("its {} and {last} have changed since its last run", parts.join(", ")),
+    }
 }
 
 /// Waits until no process works in the directory of a run any more. `false`: one still does. Files that a killed warden has left

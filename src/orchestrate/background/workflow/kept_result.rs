@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::{RunDetails, RunRecord, ToolResult};
 
+/// The end of the note that a run replaces the last one of its key.
+pub(crate) const RAN_AGAIN: &str = ", so it ran again";
+
 /// A result without the fields that only one process needs.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct KeptResult {
@@ -31,6 +34,8 @@ impl KeptResult {
             return None;
         }
         single.reused = true;
+        // It is about the call that ran.
+        single.diagnostics.retain(|note| !note.ends_with(RAN_AGAIN));
         single.run_id = Some(run.run_id.clone());
         single.usage = run.progress.usage.clone();
         Some(ToolResult { text, is_error: false, usage: None, details })

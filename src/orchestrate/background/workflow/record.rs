@@ -7,6 +7,7 @@ use serde_with_macros::skip_serializing_none;
 
 use crate::run::{RunOutcome, RunRecord, WorkflowRun, WorkflowState};
 use agents::config::Config;
+use pi_events::rounded_amount;
 use store::HostProcess;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -59,6 +60,7 @@ pub struct WorkflowRecord {
     /// The account of its runs.
     pub account: String,
     /// Spent by its runs, in USD.
+    #[serde(serialize_with = "rounded_amount")]
     pub cost: f64,
     /// Tokens of its runs.
     pub tokens: u64,
@@ -93,6 +95,7 @@ pub struct KeyedRecord {
     /// The error message.
     pub error: Option<String>,
     /// Spent by the run, in USD.
+    #[serde(serialize_with = "rounded_amount")]
     pub cost: f64,
     /// Tokens of the run.
     pub tokens: u64,
