@@ -49,8 +49,9 @@ export const handlers = {
 	call: step(["args", "result", "isError", "takesMs", "until", "usage"], call),
 	submit: step(["takesMs", "usage"], (stage, submitted, options) => {
 		const isObject = typeof submitted === "object" && submitted !== null && !Array.isArray(submitted);
+		// The arguments of a tool are an object. The engine unwraps another value.
 		const args = isObject ? submitted : { value: submitted };
-		return call(stage, "submit_result", { ...options, args, result: "Submitted.", details: { submitted } });
+		return call(stage, "submit_result", { ...options, args, result: "Submitted.", details: { submitted: args } });
 	}),
 	fail: step(["usage"], async (stage, errorMessage, { usage }) => {
 		await stage.endTurn(await stage.endMessage({ stopReason: "error", errorMessage, tokens: usage }));

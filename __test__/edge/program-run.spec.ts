@@ -242,6 +242,13 @@ describe("a run", () => {
 		assert.deepEqual(files, ["a.ts"]);
 	});
 
+	it("has data that is no object", async (t) => {
+		const { options } = stage(t, submitting(["a.ts"]));
+		const schema = { type: "array", items: { type: "string" } } as const;
+		const result = await ended(run({ ...options, schema }));
+		assert.deepEqual(result.data, ["a.ts"], JSON.stringify(result.error));
+	});
+
 	it("has data of any size that its child may submit", async (t) => {
 		const value = { files: Array.from({ length: 45_000 }, (_, at) => `src/some/where/file-${at}.ts`) };
 		const { options } = stage(t, submitting(value));
