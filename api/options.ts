@@ -115,23 +115,31 @@ function checkedBy<T extends object, R>(check: (value: T) => R, value: T, path: 
 	}
 }
 
+/** The keywords of JSON Schema whose values are schemas, lists of schemas, or objects of schemas by name. */
+const schemaKeywords = new Set(
+	(
+		"items prefixItems additionalItems unevaluatedItems contains anyOf oneOf allOf not if then else additionalProperties " +
+		"unevaluatedProperties propertyNames properties patternProperties dependentSchemas $defs definitions"
+	).split(" "),
+);
+const namedSchemas = new Set(["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]);
+
 /** Returns the first regular expression of a schema that pi in the child cannot use, with its place. */
 function wrongPattern(schema: unknown, pointer = "#"): string | undefined {
-	if (typeof schema !== "object" || schema === null) return undefined;
-	const { pattern, patternProperties } = schema as Record<string, unknown>;
-	// Below `properties` these are names.
-	const isOfNames = /\/(?:properties|patternProperties|dependentSchemas|\$defs|definitions)$/.test(pointer);
-	const patterns = isOfNames ? [] : [pattern, ...Object.keys(isObject(patternProperties) ? patternProperties : {})];
-	for (const text of patterns) {
+	if (!isObject(schema)) return undefined;
+	const { pattern, patternProperties } = schema;
+	for (const text of [pattern, ...Object.keys(isObject(patternProperties) ? patternProperties : {})]) {
 		const problem = typeof text === "string" ? patternProblem(text) : undefined;
 		if (problem) return `the pattern at \`${pointer}\` is invalid: ${problem}`;
 	}
-	for (const [name, part] of Object.entries(schema)) {
-		// These hold values, not schemas.
-		if (!isOfNames && ["const", "default", "enum", "examples"].includes(name)) continue;
-		const key = name.replaceAll("~", "~0").replaceAll("/", "~1");
-		const problem = wrongPattern(part, `${pointer}/${key}`);
-		if (problem) return problem;
+	for (const [keyword, value] of Object.entries(schema)) {
+		if (!schemaKeywords.has(keyword)) continue;
+		const parts = Array.isArray(value) || (namedSchemas.has(keyword) && isObject(value)) ? Object.entries(value) : [["", value]];
+		for (const [name, part] of parts) {
+			const key = String(name).replaceAll("~", "~0").replaceAll("/", "~1");
+			const problem = wrongPattern(part, [pointer, keyword, ...(key ? [key] : [])].join("/"));
+			if (problem) return problem;
+		}
 	}
 	return undefined;
 }

@@ -190,6 +190,7 @@ it("accepts regular expressions and names that only look wrong", () => {
 	const schema = {
 		type: "object",
 		properties: { pattern: { type: "string", pattern: "^[()]+\\p{L}$" }, anyOf: { enum: [{ pattern: "(" }] } },
+		"x-note": { pattern: "(" },
 	};
 	const agent = { name: "研究员.v2", prompt: "Look.", tools: [], disallowedTools: ["bash"], maxTurns: 3 };
 	const task = run({ agent, task: "look around", schema, cwd: folder, agentDir: folder, signal: AbortSignal.abort() });
