@@ -57,7 +57,8 @@ export interface Run {
 	): Tasks<DataOf<SchemaOf<T[number]>>, { -readonly [At in keyof T]: Result<DataOf<SchemaOf<T[At]>>> }>;
 
 	/**
-	 * Runs steps one after the other. A step is options, or a function that makes them from the result of the step before.
+	 * Runs steps one after the other. A step is options, or a function, which may be `async`, that makes them from the result of the
+	 * step before.
 	 * The first step that fails ends the chain: the results end with it. The data of each result has the type of its own step's
 	 * `schema`, in chains of up to five steps.
 	 *
@@ -89,14 +90,15 @@ export interface Run {
 	chain<const S extends Schema | undefined = undefined>(steps: Steps<S>, options?: GroupOptions): Tasks<DataOf<S>>;
 }
 
+/** Starts runs: `run(options)`, `run.parallel` and `run.chain`. */
 export declare const run: Run;
 
 /** The schema in the options of a run, or `undefined`. */
 export type SchemaOf<O> = O extends { readonly schema?: infer S } ? (unknown extends S ? undefined : S) : undefined;
 
 /** Options without unknown names, which the compiler refuses like those of a single run. */
-export type KnownOptions<T> = {
-	readonly [At in keyof T]: { readonly [Name in Exclude<keyof T[At], keyof RunOptions>]: never };
+export type KnownOptions<T, Known = RunOptions> = {
+	readonly [At in keyof T]: { readonly [Name in Exclude<keyof T[At], keyof Known>]: never };
 };
 
 /** The steps of a chain, of which the first one is options. */
@@ -105,10 +107,10 @@ export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptio
 /** A later step of a chain. */
 export type NextStep<Before extends Schema | undefined, S extends Schema | undefined> = RunOptions<S> | Step<Before, S>;
 
-/** Makes a step of a chain from the result of the step before. */
+/** Makes a step of a chain from the result of the step before. It may return a promise. */
 export type Step<Before extends Schema | undefined = undefined, S extends Schema | undefined = Before> = (
 	before: Success<DataOf<Before>>,
-) => RunOptions<S>;
+) => RunOptions<S> | Promise<RunOptions<S>>;
 
 /** A list, or a beginning of it with at least one entry. */
 export type Beginnings<List extends readonly unknown[]> = List extends readonly [...infer Rest, unknown]
@@ -136,7 +138,10 @@ export interface Place {
 	 * @default `pi` from `PATH`
 	 */
 	piCommand?: readonly string[] | undefined;
-	/** Settings that replace the settings in the configuration files, as the object `subagents` has them there. */
+	/**
+	 * Settings that replace the settings in the configuration files, as the object `subagents` has them there. A mistake is an
+	 * `OptionsError`.
+	 */
 	config?: Record<string, unknown> | undefined;
 }
 
@@ -153,11 +158,20 @@ export interface RunOptions<S extends Schema | undefined = undefined> extends Pl
 	 * @default the agent's model, else the configured one, else pi's own
 	 */
 	model?: string | undefined;
-	/** The thinking level. It replaces the level of the agent and the configuration. */
+	/**
+	 * The thinking level. It replaces the level of the agent and the configuration.
+	 * @default the agent's level, else the configured one, else pi's own
+	 */
 	thinking?: ThinkingLevel | undefined;
-	/** The run's budget. Stricter limits of the agent or the configuration still apply. */
+	/**
+	 * The run's budget. Stricter limits of the agent or the configuration still apply.
+	 * @default no limit
+	 */
 	budget?: RunBudget | undefined;
-	/** The time limit in milliseconds, from 1 to 604800000 (a week). A shorter limit of the agent still applies. */
+	/**
+	 * The time limit in milliseconds, from 1 to 604800000 (a week). A shorter limit of the agent still applies.
+	 * @default the agent's limit, else the setting `timeoutMs`
+	 */
 	timeoutMs?: number | undefined;
 	/** Ends the run when it fires. The outcome is `aborted`, and the error names the signal's reason. */
 	signal?: AbortSignal | undefined;
@@ -179,6 +193,7 @@ export type ThinkingLevel = "off" | "minimal" | "low" | "medium" | "high" | "xhi
 export interface GroupOptions {
 	/**
 	 * The budget of all runs together: `maxCost` in US dollars. The cost then counts for the group, not for a session.
+	 * @default no limit
 	 */
 	budget?: { maxCost: number } | undefined;
 	/** Ends all runs when it fires. No further run starts. */
@@ -202,7 +217,7 @@ export interface Question extends Omit<NativeQuestion, "id" | "forConversation">
 
 /** An agent in code. It is checked like an agent file, and replaces an agent file with the same name. */
 export interface Agent {
-	/** Its name: letters, digits and hyphens. */
+	/** Its name: at most 64 letters, digits, `.`, `_` and `-`, starting with a letter or a digit. */
 	name: string;
 	/** Its instructions. */
 	prompt: string;
@@ -221,15 +236,24 @@ export interface Agent {
 	 * @default false
 	 */
 	readonly?: boolean | undefined;
-	/** Its model, as pi's `--model` takes it. */
+	/**
+	 * Its model, as pi's `--model` takes it.
+	 * @default the configured one, else pi's own
+	 */
 	model?: string | undefined;
-	/** Its thinking level. */
+	/**
+	 * Its thinking level.
+	 * @default the configured one, else pi's own
+	 */
 	thinking?: ThinkingLevel | undefined;
 	/** A shell command that tests its work. */
 	check?: string | undefined;
-	/** `private`: it works in its own tree, and leaves a branch. */
+	/**
+	 * `private`: it works in its own tree, and leaves a branch. `auto`: the same if the project has git.
+	 * @default "none"
+	 */
 	isolation?: "none" | "auto" | "private" | undefined;
-	/** Other fields of agent files, with the same names. */
+	/** Other fields of agent files, with the same names. An unknown field is a mistake. */
 	[field: string]: unknown;
 }
 
@@ -266,6 +290,7 @@ export type TypeBoxSchema = { readonly "~kind": string } | { readonly "~unsafe":
 
 /** A schema of a library that implements Standard Schema. */
 export interface StandardSchema<Output = unknown> {
+	/** The schema's interface, as Standard Schema defines it. */
 	readonly "~standard": {
 		readonly version: 1;
 		readonly vendor: string;
@@ -340,28 +365,37 @@ type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? 
 /**
  * A run. Await it for the result, and iterate it for the updates. A failure of the child does not reject it.
  *
- * `await using task = run(…)` ends the run at the end of the block.
+ * `await using task = run(…)` ends the run at the end of the block and waits for its end. `using` does not wait.
  */
 export interface Task<Data = undefined> extends Promise<Result<Data>>, AsyncIterable<Update<Data>> {
 	/** The id of the run: eight hexadecimal characters. It may change until the child has started. */
 	readonly id: string;
-	/** Ends the run. The error of the result names `reason`. Has no effect after the end. */
-	abort(reason?: string): void;
-	/** Sends a message to the child, which reads it before its next turn. Returns false if no child is running. */
+	/**
+	 * Ends the run. The error of the result names `reason`: a text, or an error for its message. Has no effect after the end.
+	 */
+	abort(reason?: unknown): void;
+	/**
+	 * Sends a message to the child, which reads it before its next turn. Returns false if no child is running. Throws an
+	 * `OptionsError` for a blank message.
+	 */
 	steer(message: string): boolean;
 	/**
 	 * Moves the run to the background of its session, `sessionId`, which receives the result. The task resolves at once with
 	 * the outcome `background`. Rejects with the reason if the run cannot be moved. The run then continues in the foreground.
 	 */
 	background(): Promise<BackgroundRun>;
+	/** Ends the run without waiting for its end. */
+	[Symbol.dispose](): void;
 	/** Ends the run, and waits for its end. */
 	[Symbol.asyncDispose](): Promise<void>;
 }
 
 /** Several runs. Await them for all results in the order of the tasks, or iterate them for each result as it arrives. */
 export interface Tasks<Data = undefined, Results = Result<Data>[]> extends Promise<Results>, AsyncIterable<Ended<Data>> {
-	/** Ends all runs. Tasks that have not started have the outcome `aborted`. */
-	abort(reason?: string): void;
+	/** Ends all runs. Tasks that have not started have the outcome `aborted`. Errors name `reason`: a text, or an error. */
+	abort(reason?: unknown): void;
+	/** Ends all runs without waiting for their end. */
+	[Symbol.dispose](): void;
 	/** Ends all runs, and waits for their end. */
 	[Symbol.asyncDispose](): Promise<void>;
 }
@@ -377,16 +411,32 @@ export interface Ended<Data = undefined> {
 /** A change of a run. A slow reader gets joined texts and only the newest state. */
 export type Update<Data = undefined> = UpdateBase &
 	(
-		| { type: "state"; /** The position in the queue, from 1, rounded up by at most an eighth after 16. */ position?: number; /** The run that it waits for. */ blockedBy?: string }
 		| {
+				/** The state of the run has changed, or its position in the queue. */
+				type: "state";
+				/** The position in the queue, from 1, rounded up by at most an eighth after 16. Absent once the run has a slot. */
+				position?: number;
+				/** The run that writes to the same work tree and has to end first, as `worker (1a2b3c4d)`. */
+				blockedBy?: string;
+		  }
+		| {
+				/** The child has written. */
 				type: "text";
 				/** The child's words since the last update. */
 				text: string;
-				/** The number of the message that it belongs to, from 1. */
+				/** The number of the message that the words belong to, from 1. */
 				message: number;
 		  }
-		| { type: "tool"; /** The tool's name. */ name: string; /** Its arguments, sanitized. Long strings are cut. */ args: Record<string, unknown> }
 		| {
+				/** The child has called a tool. */
+				type: "tool";
+				/** The tool's name. */
+				name: string;
+				/** Its arguments, sanitized. Long strings are cut. */
+				args: Record<string, unknown>;
+		  }
+		| {
+				/** An attempt has failed, and another one is about to start. */
 				type: "retry";
 				/** The number of the repetition, from 1. */
 				attempt: number;
@@ -395,19 +445,32 @@ export type Update<Data = undefined> = UpdateBase &
 				/** The provider's message. */
 				error?: string;
 		  }
-		| { type: "question"; /** The question on one line. */ sentence: string }
-		| { type: "done"; result: Result<Data> }
+		| {
+				/** The child has asked a question. */
+				type: "question";
+				/** The question on one line. */
+				sentence: string;
+		  }
+		| {
+				/** The run has ended. This is the last update. */
+				type: "done";
+				/** The result of the run. */
+				result: Result<Data>;
+		  }
 	);
 
 /** The fields of every update. */
 export interface UpdateBase {
-	/** The state of the run. */
+	/**
+	 * The state of the run. `queued`: it waits for a slot; `starting`: the child has not said anything yet; `retrying`: an attempt has
+	 * failed, and the next one is about to start; `awaiting_quota`: it waits until the provider's quota is available again.
+	 */
 	state: "queued" | "starting" | "running" | "retrying" | "awaiting_quota" | "ended";
 	/** Only in updates of the type `text`. */
 	text?: string;
 	/** Milliseconds since the run got its slot; while it is queued, since the call. */
 	elapsedMs: number;
-	/** The usage so far. */
+	/** The usage so far: tokens, turns, and the cost in US dollars. */
 	usage: RunUsage;
 }
 
@@ -416,6 +479,7 @@ export type Result<Data = undefined> = Success<Data> | Failure;
 
 /** The result of a run that has completed. */
 export interface Success<Data = undefined> extends ResultBase {
+	/** True. */
 	ok: true;
 	/** The child's last message, sanitized; at most 64 KiB. */
 	text: string;
@@ -427,6 +491,7 @@ export interface Success<Data = undefined> extends ResultBase {
 
 /** The result of a run that has not completed. */
 export interface Failure extends ResultBase {
+	/** False. */
 	ok: false;
 	/** The reason. */
 	error: RunError;
@@ -438,9 +503,13 @@ export interface Failure extends ResultBase {
 
 /** The fields of every result. */
 export interface ResultBase {
-	/** The outcome. */
+	/**
+	 * The outcome: `completed`, or the reason for the end. `idle_timeout`: the child was silent for too long; `hard_timeout`: the time
+	 * limit of the run; `budget`: its money, tokens or turns; `killed`: a limit of the configuration's `limits`; `skipped`: it was not started;
+	 * `interrupted`: its process ended; `background`: it continues in the background.
+	 */
 	outcome: SingleResult["outcome"];
-	/** The usage of all attempts. */
+	/** The usage of all attempts: tokens, turns, and the cost in US dollars. */
 	usage: RunUsage;
 	/** True if this is the stored result of a run in a workflow. It costs nothing. `usage` is the usage of the earlier run. */
 	reused?: true;
@@ -459,8 +528,13 @@ export interface RunError {
 }
 
 /**
- * The codes of failures. `SUBAGENT_QUOTA_EXHAUSTED`: for longer than the run may wait. `RESULT_INVALID`: the schema's library
- * refused the submitted value, or could not convert it.
+ * The codes of failures. Before the start: `INVALID_INPUT`: a wrong option that only the engine can find, such as a missing directory;
+ * `SUBAGENTS_DISABLED`: the setting `enabled` is off, or a configuration file cannot be read; `UNKNOWN_AGENT`: no agent has this name, or
+ * its file has a mistake; `SUBAGENT_DISABLED`: a setting or the user has refused the agent; `SUBAGENT_DEPTH_EXCEEDED`: the delegation is
+ * nested too deeply. Afterwards: `SUBAGENT_TIMEOUT`: a time limit has ended the run; `SUBAGENT_FAILED`: the child, its model or its provider
+ * has failed; `SUBAGENT_ABORTED`: `abort`, a signal, or the end of its process; `SUBAGENT_OVER_BUDGET`: a budget or a limit is used up;
+ * `SUBAGENT_QUOTA_EXHAUSTED`: the provider's quota is used up for longer than the run may wait; `MOVED_TO_BACKGROUND`: the run
+ * continues in the background; `RESULT_INVALID`: the schema's library refused the submitted value, or could not convert it.
  */
 export type ErrorCode =
 	| "INVALID_INPUT"
@@ -522,8 +596,9 @@ export interface WorkflowOptions extends Place, Pick<RunOptions, "onQuestion" | 
 	/** The file of the script, for people. */
 	file?: string | undefined;
 	/**
-	 * Limits of the spending of all runs together: `maxCost` in US dollars, and `maxTokens`. Spending before a restart counts. A
-	 * workflow within another one spends from the budget of the other one, unless it has its own.
+	 * Limits of the spending of all runs together: `maxCost` in US dollars, and `maxTokens`, which counts tokens of all kinds. Spending
+	 * before a restart counts. A workflow within another one spends from the budget of the other one, unless it has its own.
+	 * @default no limit
 	 */
 	budget?: { maxCost?: number | undefined; maxTokens?: number | undefined } | undefined;
 	/**
@@ -557,16 +632,18 @@ export interface Workflow {
 	run<const S extends Schema | undefined = undefined>(options: WorkflowRunOptions<S>): Promise<Success<DataOf<S>>>;
 	/**
 	 * Runs several tasks at the same time, and resolves with their results in order. All of them run to their end; then a failure
-	 * rejects with a `WorkflowError`. With `settle: true` it does not, and failures are among the results.
+	 * rejects with a `WorkflowError`. With `settle: true` it does not, and failures are among the results. The data of each result
+	 * has the type of its own task's `schema`.
 	 */
-	parallel<const S extends Schema | undefined = undefined>(
-		tasks: readonly WorkflowRunOptions<S>[],
+	parallel<const T extends readonly WorkflowRunOptions<Schema | undefined>[]>(
+		tasks: T & KnownOptions<T, WorkflowRunOptions>,
 		options: WorkflowParallelOptions & { settle: true },
-	): Promise<Result<DataOf<S>>[]>;
-	parallel<const S extends Schema | undefined = undefined>(
-		tasks: readonly WorkflowRunOptions<S>[],
+	): Promise<{ -readonly [At in keyof T]: Result<DataOf<SchemaOf<T[At]>>> }>;
+	/** As above, for tasks that all have to complete. */
+	parallel<const T extends readonly WorkflowRunOptions<Schema | undefined>[]>(
+		tasks: T & KnownOptions<T, WorkflowRunOptions>,
 		options?: WorkflowParallelOptions,
-	): Promise<Success<DataOf<S>>[]>;
+	): Promise<{ -readonly [At in keyof T]: Success<DataOf<SchemaOf<T[At]>>> }>;
 }
 
 /** The options of a run in a workflow. */
@@ -604,7 +681,7 @@ export interface KeyedResult {
 
 /** A run of a workflow has not completed. */
 export declare class WorkflowError extends Error {
-	/** The code of the first failure. */
+	/** The code of the first failure. Node prints it with an uncaught error, and `key`, but not the results. */
 	readonly code: ErrorCode;
 	/** The key of the first failure. */
 	readonly key: string;
@@ -628,7 +705,7 @@ export interface WorkflowUpdate {
 	counts: WorkflowCounts;
 	/** Spent in this execution, in US dollars. Reused results cost nothing. */
 	cost: number;
-	/** Tokens of this execution. */
+	/** Tokens of all kinds of this execution. Reused results count none. */
 	tokens: number;
 	/** The newest message of the run that has spoken last, its last 2000 characters; empty before there are any. */
 	text: string;
@@ -646,10 +723,15 @@ export interface WorkflowPhase {
 
 /** The number of runs in each state. */
 export interface WorkflowCounts {
+	/** Runs that wait for a slot. */
 	queued: number;
+	/** Runs that work, or wait for another attempt. */
 	running: number;
+	/** Runs that have completed in this execution. */
 	completed: number;
+	/** Stored results of earlier executions. */
 	reused: number;
+	/** Runs that have ended without completing. */
 	failed: number;
 }
 
@@ -657,7 +739,7 @@ export interface WorkflowCounts {
 export declare class OptionsError extends TypeError {
 	/** The option, such as `budget.maxCost` or `tasks[3].agent`. */
 	readonly path: string;
-	/** Its value. */
+	/** Its value. Node does not print it with an uncaught error. */
 	readonly value: unknown;
 	/** The expected value. */
 	readonly expected: string;
@@ -739,7 +821,10 @@ export interface Session {
 	spawn(options: SpawnOptions): Promise<BackgroundRun>;
 	/** Returns the runs of the session, newest first. */
 	list(): Promise<RunRecord[]>;
-	/** Returns the newest entries of a run's conversation. `run` is the id, the session key or the label. */
+	/**
+	 * Returns the newest entries of a run's conversation. `run` is the id, the session key or the label. `entries` is their maximum
+	 * number, from 1 to 2000 (40 by default). `tools: true` adds the calls of tools and their results.
+	 */
 	history(run: string, options?: { entries?: number; tools?: boolean }): Promise<TranscriptEntry[]>;
 	/** Sends a message to an active run, or continues an ended run with it. */
 	send(run: string, message: string): Promise<BackgroundRun>;

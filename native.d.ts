@@ -361,9 +361,9 @@ export interface RetryNotice {
 
 /** A text or tool call of a child. */
 export type DisplayItem =
-  | { type: 'text'; /** Sanitized, at most 4 KiB: a longer text is cut in the middle. */
+  | { /** Words of the child. */ type: 'text'; /** Sanitized, at most 4 KiB: a longer text is cut in the middle. */
   text: string }
-  | { type: 'toolCall'; /** The tool's name. */
+  | { /** A call of a tool. */ type: 'toolCall'; /** The tool's name. */
     name: string; /** The arguments. Sanitized, at most 32 KiB: long strings are cut in the middle. */
   args: Record<string, unknown>; /** True if the call has failed. Absent otherwise. */
   isError?: boolean }
@@ -1569,7 +1569,7 @@ export interface TakenName {
   name: string
   /** The file of its owner; absent for a part of the program around pi. */
   path?: string
-  /** The package that brings the file, as `pi remove` takes it. */
+  /** The package that brings the file, as it was installed: `npm:NAME`. */
   package?: string
   /**
    * True when the command line names the file.
@@ -2194,6 +2194,18 @@ export interface ChainOptions {
  * ```
  */
 export declare function checkAgent(text: string): Array<Diagnostic>
+
+/**
+ * Returns the first mistake in a configuration, as a program gives it in `config`. `null` for a valid one.
+ *
+ * @example
+ * ```ts
+ * import { checkConfig } from "pi-subagent-native/extension";
+ *
+ * console.log(checkConfig({ maxConcurrent: 4 }) ?? "valid");
+ * ```
+ */
+export declare function checkConfig(config: Record<string, unknown>): string | null
 
 /**
  * Returns the reason why a value is not a schema of results. `null` for a schema.

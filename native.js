@@ -868,6 +868,7 @@ module.exports.WorkflowHandle = nativeBinding.WorkflowHandle
 module.exports.ANNOUNCEMENT = nativeBinding.ANNOUNCEMENT
 module.exports.bootEarly = nativeBinding.bootEarly
 module.exports.checkAgent = nativeBinding.checkAgent
+module.exports.checkConfig = nativeBinding.checkConfig
 module.exports.checkSchema = nativeBinding.checkSchema
 module.exports.collectOutput = nativeBinding.collectOutput
 module.exports.collectOutputFile = nativeBinding.collectOutputFile

@@ -6,7 +6,7 @@ import type { Ended, GroupOptions, ParallelOptions, Result, RunOptions, Schema, 
 import type { RunGroup } from "../native.js";
 import { checkChain, checkList, checkParallel, checkRun, OptionsError } from "./options.ts";
 import { noUsage } from "./result.ts";
-import { abortedBy, type Group, RunTask, reasonOf } from "./task.ts";
+import { abortedBy, type Group, inWords, RunTask, reasonOf } from "./task.ts";
 
 type AnyOptions = RunOptions<Schema | undefined>;
 type AnyStep = AnyOptions | Step<Schema | undefined>;
@@ -90,10 +90,10 @@ class TaskGroup implements Tasks<unknown> {
 		}
 	}
 
-	/** Runs a step of a chain. A function that throws, or makes wrong options, has failed. */
+	/** Runs a step of a chain. A function that throws, rejects or makes wrong options has failed. */
 	async step(step: AnyStep, before: Success<undefined>, index: number): Promise<Result<unknown>> {
 		try {
-			const options = typeof step === "function" ? step(before) : step;
+			const options = typeof step === "function" ? await step(before) : step;
 			checkRun(options, `steps[${index}]`);
 			return await this.run(options);
 		} catch (error) {
@@ -119,9 +119,10 @@ class TaskGroup implements Tasks<unknown> {
 		});
 	}
 
-	abort(reason?: string): void {
-		this.#aborted ??= abortedBy(reason);
-		for (const task of this.#running) task.abort(reason);
+	abort(reason?: unknown): void {
+		const words = reason === undefined ? undefined : inWords(reason);
+		this.#aborted ??= abortedBy(words);
+		for (const task of this.#running) task.abort(words);
 	}
 
 	// biome-ignore lint/suspicious/noThenProperty: a group is awaited
@@ -154,8 +155,12 @@ class TaskGroup implements Tasks<unknown> {
 		}
 	}
 
-	async [Symbol.asyncDispose](): Promise<void> {
+	[Symbol.dispose](): void {
 		this.abort("its block has ended");
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this[Symbol.dispose]();
 		await this.#results;
 	}
 

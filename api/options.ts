@@ -2,7 +2,8 @@
 
 import { inspect } from "node:util";
 
-import { checkAgent, checkSchema } from "../native.js";
+import { checkAgent, checkConfig, checkSchema } from "../native.js";
+import type { Diagnostic } from "../native.js";
 import { agentText } from "./agent.ts";
 import { jsonSchemaOf } from "./schema.ts";
 
@@ -10,15 +11,20 @@ import { jsonSchemaOf } from "./schema.ts";
 export class OptionsError extends TypeError {
 	override name = "OptionsError";
 	readonly path: string;
-	readonly value: unknown;
+	declare readonly value: unknown;
 	readonly expected: string;
 
 	constructor(path: string, value: unknown, expected: string) {
 		super(`\`${path}\` is ${shown(value)}; expected ${expected}`);
 		this.path = path;
-		this.value = value;
 		this.expected = expected;
+		hideFields(this, { value });
 	}
+}
+
+/** Adds fields to an error that Node does not print with an uncaught error. */
+export function hideFields(error: Error, fields: Readonly<Record<string, unknown>>): void {
+	for (const [name, value] of Object.entries(fields)) Object.defineProperty(error, name, { value });
 }
 
 /** The maximum number of characters of a value in a message. */
@@ -49,7 +55,6 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const text = expecting((value) => typeof value === "string" && value.trim() !== "", "a text that is not blank");
 const boolean = expecting((value) => typeof value === "boolean", "true or false");
 const callback = expecting((value) => typeof value === "function", "a function");
-const object = expecting(isObject, "an object");
 const texts = expecting(
 	(value) => Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"),
 	"a list of texts that is not empty",
@@ -95,9 +100,78 @@ const schema: Check = (value, path) => {
 		throw new OptionsError(path, value, "a JSON Schema, or a schema of a library with Standard Schema");
 	}
 	const json = jsonSchema(value, path);
-	const problem = checkSchema(json);
+	const problem = checkedBy(checkSchema, json, path) ?? wrongPattern(json);
 	if (problem) throw new OptionsError(path, json, `a JSON Schema of results: ${problem}`);
 };
+
+/** Calls a check of the engine, which takes only values that JSON can represent. */
+function checkedBy<T extends object, R>(check: (value: T) => R, value: T, path: string): R {
+	try {
+		JSON.stringify(value);
+		return check(value);
+	} catch (error) {
+		const [why] = messageOf(error).split("\n");
+		throw new OptionsError(path, value, `a value that JSON can represent: ${why}`);
+	}
+}
+
+/** The keywords of JSON Schema whose values are schemas, lists of schemas, or objects of schemas by name. */
+const schemaKeywords = new Set(
+	(
+		"items prefixItems additionalItems unevaluatedItems contains anyOf oneOf allOf not if then else additionalProperties " +
+		"unevaluatedProperties propertyNames properties patternProperties dependentSchemas $defs definitions"
+	).split(" "),
+);
+const namedSchemas = new Set(["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]);
+
+/** Returns the first regular expression of a schema that pi in the child cannot use, with its place. */
+function wrongPattern(schema: unknown, pointer = "#"): string | undefined {
+	if (!isObject(schema)) return undefined;
+	const { pattern, patternProperties } = schema;
+	for (const text of [pattern, ...Object.keys(isObject(patternProperties) ? patternProperties : {})]) {
+		const problem = typeof text === "string" ? patternProblem(text) : undefined;
+		if (problem) return `the pattern at \`${pointer}\` is invalid: ${problem}`;
+	}
+	for (const [keyword, value] of Object.entries(schema)) {
+		if (!schemaKeywords.has(keyword)) continue;
+		const parts = Array.isArray(value) || (namedSchemas.has(keyword) && isObject(value)) ? Object.entries(value) : [["", value]];
+		for (const [name, part] of parts) {
+			const key = String(name).replaceAll("~", "~0").replaceAll("/", "~1");
+			const problem = wrongPattern(part, [pointer, keyword, ...(key ? [key] : [])].join("/"));
+			if (problem) return problem;
+		}
+	}
+	return undefined;
+}
+
+/** Returns the mistake in a regular expression of JSON Schema. */
+function patternProblem(pattern: string): string | undefined {
+	try {
+		new RegExp(pattern, "u");
+		return undefined;
+	} catch (error) {
+		return messageOf(error);
+	}
+}
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+/** Checks settings as the engine checks a configuration file. */
+const config: Check = (value, path) => {
+	if (!isObject(value)) throw new OptionsError(path, value, "an object");
+	const problem = checkedBy(checkConfig, value, path);
+	if (!problem) return;
+	const [, name = ""] = /^`([^`]+)`/.exec(problem) ?? [];
+	const wrong = name.split(".").reduce<unknown>((part, key) => (isObject(part) ? part[key] : undefined), value);
+	if (wrong === undefined) throw new OptionsError(path, value, `settings as in a configuration file: ${problem}`);
+	throw new OptionsError(`${path}.${name}`, wrong, expectedIn(problem, "a setting as in a configuration file"));
+};
+
+/** Returns the expected value that a message of the engine names, or the whole message. */
+function expectedIn(message: string, otherwise: string): string {
+	const [, expected] = message.split("; expected ");
+	return expected ?? `${otherwise}: ${message}`;
+}
 
 /** Returns the JSON Schema of a schema, or throws what to do if there is none. */
 function jsonSchema(value: object, path: string): object {
@@ -106,7 +180,7 @@ function jsonSchema(value: object, path: string): object {
 	try {
 		json = jsonSchemaOf(value);
 	} catch (error) {
-		const [why] = (error instanceof Error ? error.message : String(error)).split(/\.?(?:\n|$)/);
+		const [why] = messageOf(error).split(/\.?(?:\n|$)/);
 		throw new OptionsError(
 			path,
 			value,
@@ -118,7 +192,7 @@ function jsonSchema(value: object, path: string): object {
 	throw new OptionsError(path, value, `${expected} (\`~standard.jsonSchema\`): ${how}`);
 }
 
-const place = { cwd: text, agentDir: text, env: environment, piCommand: texts, config: object };
+const place = { cwd: text, agentDir: text, env: environment, piCommand: texts, config };
 
 const nested =
 	(shape: Shape): Check =>
@@ -266,16 +340,51 @@ export function checkSource(source: unknown): void {
 	throw new OptionsError("source", source, "a text, bytes, a stream of either, or `{ file: path }`");
 }
 
+/** Checks a piece of a stream of events. */
+export const checkPiece = expecting(
+	(piece) => typeof piece === "string" || piece instanceof Uint8Array,
+	"a stream of texts or bytes",
+);
+
 /** Checks an agent in code as an agent file is checked. */
 export function checkAgentObject(value: unknown, path: string): void {
 	if (!isObject(value)) throw new OptionsError(path, value, "the name of an agent, or an object that defines one");
-	text(value.name, field(path, "name"));
-	text(value.prompt, field(path, "prompt"));
-	const mistakes = checkAgent(agentText(value)).filter(({ severity }) => severity !== "info");
-	if (mistakes.length > 0) {
-		throw new OptionsError(path, value, `an agent without mistakes: ${mistakes.map(({ message }) => message).join("; ")}`);
+	for (const [name, check] of Object.entries(agentFields)) {
+		if (value[name] !== undefined || name === "name" || name === "prompt") check(value[name], field(path, name));
 	}
+	const { prompt: _, ...fields } = value;
+	for (const [name, item] of Object.entries(fields)) {
+		if (item !== undefined) checkedBy(inJson, { item }, field(path, name));
+	}
+	const isMistake = ({ severity, code }: Diagnostic) => severity !== "info" || code === "FRONTMATTER_FIELD_IGNORED";
+	const [mistake] = checkAgent(agentText(value)).filter(isMistake);
+	if (!mistake) return;
+	const [, name] = /^`([^`]+)`/.exec(mistake.message) ?? [];
+	if (name === undefined || !Object.hasOwn(value, name)) {
+		throw new OptionsError(path, value, `an agent without mistakes: ${mistake.message}`);
+	}
+	throw new OptionsError(field(path, name), value[name], expectedIn(mistake.message, "a field as in an agent file"));
 }
+
+function inJson({ item }: { item: unknown }): void {
+	if (JSON.stringify(item) === undefined) throw new Error(`a ${typeof item} has no form in JSON`);
+}
+
+/** The fields of an agent whose types are stricter than in a file, where a list may be one text. */
+const agentFields: Readonly<Record<string, Check>> = {
+	name: expecting(
+		(value) => typeof value === "string" && /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._-]{0,63}$/u.test(value),
+		"a name of at most 64 letters, digits, `.`, `_` and `-` that starts with a letter or a digit",
+	),
+	prompt: text,
+	description: text,
+	tools: list,
+	readonly: boolean,
+	model: text,
+	thinking,
+	check: text,
+	isolation: oneOf("none", "auto", "private"),
+};
 
 /** Checks that a value is a list with at least one entry, and each entry. */
 export function checkList(value: unknown, path: string, entry: Check): void {

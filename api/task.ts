@@ -3,6 +3,7 @@
 import type { BackgroundRun, Question, Result, RunOptions, Schema, Task, Update } from "../index.js";
 import * as native from "../native.js";
 import { agentText } from "./agent.ts";
+import { checkMessage } from "./options.ts";
 import { forProgram, resultOf } from "./result.ts";
 import { jsonSchemaOf } from "./schema.ts";
 import { Changes, Reader } from "./updates.ts";
@@ -70,12 +71,14 @@ export class RunTask implements Task<unknown> {
 		return "Task";
 	}
 
-	abort(reason?: string): void {
-		this.#aborted ??= abortedBy(reason);
-		this.#handle.abort(reason);
+	abort(reason?: unknown): void {
+		const words = reason === undefined ? undefined : inWords(reason);
+		this.#aborted ??= abortedBy(words);
+		this.#handle.abort(words);
 	}
 
 	steer(message: string): boolean {
+		checkMessage(message);
 		return this.#handle.steer(message);
 	}
 
@@ -117,8 +120,12 @@ export class RunTask implements Task<unknown> {
 		return reader;
 	}
 
-	async [Symbol.asyncDispose](): Promise<void> {
+	[Symbol.dispose](): void {
 		this.abort("its block has ended");
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		this[Symbol.dispose]();
 		await this.#result;
 	}
 
@@ -230,6 +237,10 @@ export function hostOf(
 
 /** Returns the reason of an aborted signal in words. */
 export function reasonOf(signal: AbortSignal | undefined): string {
-	const reason: unknown = signal?.reason;
+	return inWords(signal?.reason);
+}
+
+/** Returns the reason of an abort in words: the message of an error, or the value as a text. */
+export function inWords(reason: unknown): string {
 	return reason instanceof Error ? reason.message : String(reason);
 }

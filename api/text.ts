@@ -3,7 +3,7 @@
 import type { EventSource, TruncateOptions } from "../index.js";
 import type { CollectedOutput, SanitizeOptions, TruncatedOutput } from "../native.js";
 import { collectOutput, collectOutputFile, OutputCollector, sanitizeOutput, truncateHead, truncateOutput, truncateTail } from "../native.js";
-import { checkSanitize, checkSource, checkTruncate } from "./options.ts";
+import { checkPiece, checkSanitize, checkSource, checkTruncate } from "./options.ts";
 
 /** Which part of a text is kept. */
 const keepers = { ends: truncateOutput, head: truncateHead, tail: truncateTail };
@@ -31,6 +31,9 @@ async function collected(source: EventSource): Promise<CollectedOutput> {
 	if (typeof source === "string" || source instanceof Uint8Array) return await collectOutput(source);
 	if ("file" in source) return await collectOutputFile(source.file);
 	const collector = new OutputCollector();
-	for await (const piece of source) collector.push(piece);
+	for await (const piece of source) {
+		checkPiece(piece, "source");
+		collector.push(piece);
+	}
 	return await collector.finish();
 }

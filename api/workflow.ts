@@ -18,7 +18,7 @@ import type {
 	WorkflowUpdate,
 } from "../index.js";
 import * as native from "../native.js";
-import { checkList, checkWorkflow, checkWorkflowId, checkWorkflowParallel, checkWorkflowRun, OptionsError } from "./options.ts";
+import { checkList, checkWorkflow, checkWorkflowId, checkWorkflowParallel, checkWorkflowRun, hideFields, OptionsError } from "./options.ts";
 import { noUsage, wholeText } from "./result.ts";
 import { guarded, placeOf, reasonOf, RunTask } from "./task.ts";
 
@@ -30,9 +30,9 @@ export class WorkflowError extends Error {
 	readonly code: ErrorCode;
 	/** The key of the run. */
 	readonly key: string;
-	readonly result: Failure;
-	readonly failures: KeyedResult[];
-	readonly results: KeyedResult[];
+	declare readonly result: Failure;
+	declare readonly failures: KeyedResult[];
+	declare readonly results: KeyedResult[];
 
 	constructor(failures: readonly [Failed, ...Failed[]], results: KeyedResult[]) {
 		const [{ key, result }, ...more] = failures;
@@ -40,9 +40,7 @@ export class WorkflowError extends Error {
 		super(`run ${JSON.stringify(key)}: ${result.error.message}${others}`);
 		this.code = result.error.code;
 		this.key = key;
-		this.result = result;
-		this.failures = [...failures];
-		this.results = results;
+		hideFields(this, { result, failures: [...failures], results });
 	}
 }
 
@@ -63,7 +61,7 @@ const defaultMaxDepth = 3;
 const updateMs = 100;
 
 /** Runs a script. Runs that it has completed before cost nothing. */
-export async function workflow<T>(
+export function workflow<T>(
 	id: string,
 	options: WorkflowOptions,
 	script: (workflow: Workflow) => T | Promise<T>,
@@ -78,8 +76,7 @@ export async function workflow<T>(
 		throw new OptionsError("maxDepth", maxDepth, `at least ${depth}: workflow ${JSON.stringify(id)} is ${depth - 1} levels deep`);
 	}
 	const running = new Script(id, options, outer, { depth, maxDepth });
-	await running.open();
-	return await running.execute(script);
+	return running.execute(script);
 }
 
 /** The state of a run, as updates count it. */
@@ -126,7 +123,7 @@ class Script implements Workflow {
 		return { account: this.#handle?.account ?? "", ...(maxCost !== undefined && { maxCost }) };
 	}
 
-	async open(): Promise<void> {
+	async #open(): Promise<void> {
 		const { name, file, budget, maxRuns = defaultMaxRuns } = this.#options;
 		const parent = this.#outer?.id;
 		this.#handle = await native.openWorkflow(
@@ -143,6 +140,7 @@ class Script implements Workflow {
 	}
 
 	async execute<T>(script: (workflow: Workflow) => T | Promise<T>): Promise<T> {
+		await this.#open();
 		let value: T;
 		try {
 			value = await current.run(this, async () => await script(this));
@@ -161,16 +159,24 @@ class Script implements Workflow {
 		this.#board.phase(name);
 	}
 
-	async run(options: AnyOptions): Promise<Success<never>> {
+	run(options: AnyOptions): Promise<Success<never>> {
 		checkWorkflowRun(options, "");
+		return this.#run(options);
+	}
+
+	async #run(options: AnyOptions): Promise<Success<never>> {
 		const result = await this.#start(options);
 		if (!result.ok) throw new WorkflowError([{ key: options.key, result }], this.#results);
 		return result as Success<never>;
 	}
 
-	async parallel(tasks: readonly AnyOptions[], options: WorkflowParallelOptions = {}): Promise<never[]> {
+	parallel(tasks: readonly AnyOptions[], options: WorkflowParallelOptions = {}): Promise<never> {
 		checkList(tasks, "tasks", checkWorkflowRun);
 		checkWorkflowParallel(options);
+		return this.#parallel(tasks, options);
+	}
+
+	async #parallel(tasks: readonly AnyOptions[], options: WorkflowParallelOptions): Promise<never> {
 		const { concurrency = defaultConcurrency, settle = false } = options;
 		const results: Result<unknown>[] = [];
 		const waiting = tasks.entries();
@@ -182,7 +188,7 @@ class Script implements Workflow {
 			result.ok ? [] : [{ key: tasks[index]?.key ?? "", result }],
 		);
 		if (first && !settle) throw new WorkflowError([first, ...more], this.#results);
-		return results as never[];
+		return results as never;
 	}
 
 	/** Runs one task to its end. */

@@ -5,7 +5,7 @@ export declare const fakePi: string[];
 
 /**
  * Returns the environment with which the stand-in plays a scenario, the value for `env`: the name of a scenario that it
- * brings, the path of a file, or the steps themselves.
+ * brings, the path of a file, or the steps themselves. The step `submit` gives a run with a `schema` its value.
  *
  * @example
  * ```ts

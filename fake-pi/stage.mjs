@@ -287,11 +287,12 @@ export class Stage {
 	 * @param {any} call
 	 * @param {any[]} content
 	 * @param {boolean} isError
+	 * @param {object} [details]
 	 */
-	async endTool(call, content, isError) {
+	async endTool(call, content, isError, details) {
 		this.running = undefined;
-		await this.emit(this.wire.toolEnd(call, content, isError));
-		const result = this.wire.toolResult(call, content, isError);
+		await this.emit(this.wire.toolEnd(call, content, isError, details));
+		const result = this.wire.toolResult(call, content, isError, details);
 		await this.#wholeMessage(result);
 		return result;
 	}

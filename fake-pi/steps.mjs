@@ -47,6 +47,12 @@ export const handlers = {
 		await stage.endTurn(await stage.endMessage({ stopReason: stop, tokens: usage }));
 	}),
 	call: step(["args", "result", "isError", "takesMs", "until", "usage"], call),
+	submit: step(["takesMs", "usage"], (stage, submitted, options) => {
+		const isObject = typeof submitted === "object" && submitted !== null && !Array.isArray(submitted);
+		// The arguments of a tool are an object. The engine unwraps another value.
+		const args = isObject ? submitted : { value: submitted };
+		return call(stage, "submit_result", { ...options, args, result: "Submitted.", details: { submitted: args } });
+	}),
 	fail: step(["usage"], async (stage, errorMessage, { usage }) => {
 		await stage.endTurn(await stage.endMessage({ stopReason: "error", errorMessage, tokens: usage }));
 	}),
@@ -229,7 +235,7 @@ async function untilExists(stage, path) {
  * @param {string} name
  * @param {any} options
  */
-async function call(stage, name, { args = {}, result = "", isError = false, takesMs = 0, until, usage }) {
+async function call(stage, name, { args = {}, result = "", isError = false, takesMs = 0, until, usage, details }) {
 	await stage.beginMessage();
 	const made = { type: "toolCall", id: `call_${++stage.calls}`, name, arguments: args };
 	const content = stage.content ?? [];
@@ -247,7 +253,7 @@ async function call(stage, name, { args = {}, result = "", isError = false, take
 	await stage.sleep(takesMs);
 	if (until !== undefined) await untilExists(stage, until);
 	await stage.emit(stage.wire.toolUpdate(made, answer));
-	await stage.endTurn(message, [await stage.endTool(made, answer, isError)]);
+	await stage.endTurn(message, [await stage.endTool(made, answer, isError, details)]);
 }
 
 /**

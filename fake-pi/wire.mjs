@@ -134,13 +134,14 @@ export class Wire {
 		return { type: "message_update", assistantMessageEvent: { ...event, partial: whole }, message: whole };
 	}
 
-	/** @param {{ id: string, name: string }} call @param {any[]} content @param {boolean} isError */
-	toolResult({ id, name }, content, isError) {
+	/** @param {{ id: string, name: string }} call @param {any[]} content @param {boolean} isError @param {object} [details] */
+	toolResult({ id, name }, content, isError, details) {
 		return {
 			role: "toolResult",
 			toolCallId: id,
 			toolName: name,
 			content,
+			...(details && { details }),
 			isError,
 			...(this.isTimed ? { durationMs: 1 } : {}),
 			timestamp: this.now(),
@@ -157,10 +158,17 @@ export class Wire {
 		return { type: "tool_execution_update", toolCallId: id, toolName: name, args, partialResult: { content } };
 	}
 
-	/** @param {{ id: string, name: string }} call @param {any[]} content @param {boolean} isError */
-	toolEnd({ id, name }, content, isError) {
+	/** @param {{ id: string, name: string }} call @param {any[]} content @param {boolean} isError @param {object} [details] */
+	toolEnd({ id, name }, content, isError, details) {
 		const timed = this.isTimed ? { durationMs: 1 } : {};
-		return { type: "tool_execution_end", toolCallId: id, toolName: name, result: { content }, isError, ...timed };
+		return {
+			type: "tool_execution_end",
+			toolCallId: id,
+			toolName: name,
+			result: { content, ...(details && { details }) },
+			isError,
+			...timed,
+		};
 	}
 
 	/** @param {any[]} messages */

@@ -125,6 +125,12 @@ describe("a chain", () => {
 		);
 	});
 
+	it("waits for a step that an async function makes", async (t) => {
+		const { task } = stage(t, obedient);
+		const results = await run.chain([task("first"), async (before) => task(`then ${before.text}`)]);
+		assert.equal(results.at(-1)?.text, "You said: then You said: first");
+	});
+
 	it("ends with the first step that fails", async (t) => {
 		const { scene, task } = stage(t, obedient);
 		const results = await run.chain([task("first"), task("fail"), task("never")]);
@@ -140,6 +146,7 @@ describe("a chain", () => {
 		const wrong = { agent: "explorer", tsak: "x" } as unknown as RunOptions;
 		for (const step of [
 			() => wrong,
+			async () => wrong,
 			() => {
 				throw new Error("`tsak` is not there");
 			},

@@ -5,8 +5,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, it } from "node:test";
+import { inspect } from "node:util";
 
-import { collect, defineAgent, OptionsError, openSession, run, sanitize, truncate } from "../../index.js";
+import { collect, defineAgent, OptionsError, openSession, run, sanitize, truncate, workflow } from "../../index.js";
 
 const task = { agent: "explorer", task: "look around" };
 // biome-ignore lint/suspicious/noExplicitAny: the types refuse these options
@@ -43,9 +44,86 @@ const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> 
 	"an agent without a prompt": [() => run(any({ ...task, agent: { name: "scout" } })), "agent.prompt", /not blank/],
 	"an agent with a wrong value": [
 		() => defineAgent(any({ name: "scout", prompt: "Look.", isolation: "sometimes" })),
-		"agent",
-		/sometimes/,
+		"agent.isolation",
+		/none, auto, private/,
 	],
+	"an agent with a wrong value of another field": [
+		() => defineAgent(any({ name: "scout", prompt: "Look.", timeoutMs: "soon" })),
+		"agent.timeoutMs",
+		/^whole milliseconds from 0/,
+	],
+	"an unknown field of an agent": [
+		() => defineAgent(any({ name: "scout", prompt: "Look.", colour: "red" })),
+		"agent.colour",
+		/not an agent field/,
+	],
+	"a name of an agent with a space": [
+		() => defineAgent({ name: "my scout", prompt: "Look." }),
+		"agent.name",
+		/letters, digits/,
+	],
+	"a word in place of true": [
+		() => defineAgent(any({ name: "scout", prompt: "Look.", readonly: "yes" })),
+		"agent.readonly",
+		/true or false/,
+	],
+	"tools of an agent as a text": [
+		() => run(any({ ...task, agent: { name: "scout", prompt: "Look.", tools: "read" } })),
+		"agent.tools",
+		/a list of texts/,
+	],
+	"a function in an agent": [
+		() => defineAgent({ name: "scout", prompt: "Look.", maxTurns: () => 5 }),
+		"agent.maxTurns",
+		/a function has no form in JSON/,
+	],
+	"an unknown setting": [() => run({ ...task, config: { bogus: 1 } }), "config.bogus", /`bogus` is not a known key/],
+	"a wrong setting": [
+		() => run({ ...task, config: { maxConcurrent: "x" } }),
+		"config.maxConcurrent",
+		/^a whole number/,
+	],
+	"a wrong setting in a group": [
+		() => openSession({ id: "options", config: { retry: { maxAttempts: -1 } } }),
+		"config.retry.maxAttempts",
+		/^a whole number/,
+	],
+	"a configuration that contains itself": [
+		() => {
+			const config: Record<string, unknown> = {};
+			config.config = config;
+			run({ ...task, config });
+		},
+		"config",
+		/JSON can represent: .*circular/,
+	],
+	"an invalid regular expression in a schema": [
+		() => run({ ...task, schema: { type: "object", properties: { a: { type: "string", pattern: "(" } } } }),
+		"schema",
+		/`pattern` at `#\/properties\/a` is `\(`; expected a regular expression/,
+	],
+	"a regular expression that only JavaScript refuses": [
+		() => run({ ...task, schema: { type: "array", items: { pattern: "a{2,1}" } } }),
+		"schema",
+		/pattern at `#\/items` is invalid: .*out of order/,
+	],
+	"an invalid regular expression for names": [
+		() => run({ ...task, schema: { type: "object", patternProperties: { "\\q": {} } } }),
+		"schema",
+		/pattern at `#` is invalid: .*escape/,
+	],
+	"a choice of no schema": [
+		() => run({ ...task, schema: { type: "object", properties: { a: { anyOf: [] } } } }),
+		"schema",
+		/`anyOf` at `#\/properties\/a` is `\[\]`; expected a list of at least one schema/,
+	],
+	"a workflow without an id": [() => workflow("", {}, () => {}), "id", /not blank/],
+	"a workflow without options": [
+		() => workflow(...(any(["a"]) as Parameters<typeof workflow>)),
+		"options",
+		/an object/,
+	],
+	"a workflow without a script": [() => workflow("a", {}, any(undefined)), "script", /a function/],
 	"no tasks": [() => run.parallel([]), "tasks", /at least one entry/],
 	"a mistake in the third task": [
 		() => run.parallel([task, task, any({ ...task, agnet: "x" })]),
@@ -107,3 +185,36 @@ for (const [name, [call, path, expected]] of Object.entries(mistakes)) {
 		});
 	});
 }
+
+it("accepts regular expressions and names that only look wrong", () => {
+	const schema = {
+		type: "object",
+		properties: { pattern: { type: "string", pattern: "^[()]+\\p{L}$" }, anyOf: { enum: [{ pattern: "(" }] } },
+		"x-note": { pattern: "(" },
+	};
+	const agent = { name: "研究员.v2", prompt: "Look.", tools: [], disallowedTools: ["bash"], maxTurns: 3 };
+	const task = run({ agent, task: "look around", schema, cwd: folder, agentDir: folder, signal: AbortSignal.abort() });
+	assert.match(task.id, /^\w{8}$/);
+});
+
+it("refuses a stream whose pieces are no texts or bytes", async () => {
+	const numbers = async function* () {
+		yield 5;
+	};
+	await assert.rejects(collect(any(numbers())), (error) => {
+		assert.ok(error instanceof OptionsError, String(error));
+		assert.equal(error.message, "`source` is 5; expected a stream of texts or bytes");
+		return true;
+	});
+});
+
+it("does not print the value of an option with an uncaught error", () => {
+	const agent = any({ prompt: "long" });
+	assert.throws(
+		() => run({ ...task, agent: { agent } as never }),
+		(error) => {
+			assert.ok(error instanceof OptionsError, String(error));
+			return error.path === "agent.name" && !inspect(error).includes("value:");
+		},
+	);
+});

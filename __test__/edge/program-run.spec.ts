@@ -5,6 +5,7 @@ import { describe, it, type TestContext } from "node:test";
 
 import {
 	defineAgent,
+	OptionsError,
 	type Result,
 	type RunOptions,
 	run,
@@ -23,17 +24,8 @@ function stage(t: TestContext, scenario: Scenario): { scene: Scene; options: Run
 	return { scene, options: { agent: "explorer", task: "look around", cwd, agentDir, env, piCommand, config } };
 }
 
-/** A child that submits a value as its result, which our guard in pi keeps. */
-function submitting(value: unknown): Scenario {
-	const call = { toolCallId: "c1", toolName: "submit_result" };
-	const result = { content: [{ type: "text", text: "Submitted." }], details: { submitted: value } };
-	return [
-		"begin",
-		{ event: { type: "tool_execution_start", ...call, args: {} } },
-		{ event: { type: "tool_execution_end", ...call, result, isError: false } },
-		{ say: "Submitted." },
-	];
-}
+/** A child that submits a value as its result. */
+const submitting = (value: unknown): Scenario => [{ submit: value }];
 
 const ended = <T>(task: Task<T>): Promise<Result<T>> => inTime(Promise.resolve(task), "the result");
 
@@ -231,6 +223,45 @@ describe("a run", () => {
 		assert.equal(result.outcome, "aborted");
 	});
 
+	it("ends with its block without a wait, if the block does not await", async (t) => {
+		const { options } = stage(t, ["hang"]);
+		let task: Task;
+		{
+			using held = run(options);
+			task = held;
+		}
+		const result = await ended(task);
+		assert.equal(result.error?.message, "aborted: its block has ended");
+	});
+
+	it("ends with any reason that its program gives", async (t) => {
+		const { options } = stage(t, ["hang"]);
+		for (const [reason, words] of [
+			[new Error("not needed"), "not needed"],
+			["too late", "too late"],
+			[5, "5"],
+		] as const) {
+			const task = run(options);
+			task.abort(reason);
+			assert.equal((await ended(task)).error?.message, `aborted: ${words}`);
+			const group = run.parallel([options]);
+			group.abort(reason);
+			const [result] = await inTime(Promise.resolve(group), "the results");
+			assert.match(result?.error?.message ?? "", new RegExp(`aborted.*: ${words}`));
+		}
+	});
+
+	it("refuses a message that is blank or no text", async (t) => {
+		const { options } = stage(t, ["hang"]);
+		await using task = run(options);
+		for (const message of ["", " ", 5]) {
+			assert.throws(
+				() => task.steer(message as string),
+				(error) => error instanceof OptionsError && error.path === "message",
+			);
+		}
+	});
+
 	it("takes messages while it works", async (t) => {
 		const { options } = stage(t, [
 			{ steered: [{ say: "You said: {steer}" }] },
@@ -272,6 +303,13 @@ describe("a run", () => {
 		assert.ok(result.ok, JSON.stringify(result));
 		const files: string[] = result.data.files;
 		assert.deepEqual(files, ["a.ts"]);
+	});
+
+	it("has data that is no object", async (t) => {
+		const { options } = stage(t, submitting(["a.ts"]));
+		const schema = { type: "array", items: { type: "string" } } as const;
+		const result = await ended(run({ ...options, schema }));
+		assert.deepEqual(result.data, ["a.ts"], JSON.stringify(result.error));
 	});
 
 	it("has data of any size that its child may submit", async (t) => {

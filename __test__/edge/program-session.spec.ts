@@ -270,17 +270,8 @@ it("a run without a session cannot be moved, and goes on", async (t) => {
 	assert.ok((await inTime(Promise.resolve(task), "the result")).ok);
 });
 
-/** A child that submits a value as its result, which our guard in pi keeps. */
-function submitting(value: unknown): Scenario {
-	const call = { toolCallId: "c1", toolName: "submit_result" };
-	const result = { content: [{ type: "text", text: "Submitted." }], details: { submitted: value } };
-	return [
-		"begin",
-		{ event: { type: "tool_execution_start", ...call, args: {} } },
-		{ event: { type: "tool_execution_end", ...call, result, isError: false } },
-		{ say: "Submitted." },
-	];
-}
+/** A child that submits a value as its result. */
+const submitting = (value: unknown): Scenario => [{ submit: value }];
 
 const schema = { type: "object", properties: { files: { type: "array" } } };
 const files = (count: number) => Array.from({ length: count }, (_, at) => `src/some/where/file-${at}.ts`);

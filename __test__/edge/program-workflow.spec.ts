@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
+import { inspect } from "node:util";
 
 import { OptionsError, run, WorkflowError, type WorkflowOptions, type WorkflowUpdate, workflow } from "../../index.js";
 import { openWorkflow, removeWorkflow, startRun, stopWorkflow, workflows } from "../../native.js";
@@ -200,6 +201,8 @@ describe("workflow()", () => {
 		const error = await errorOf(failing);
 		assert.ok(error instanceof WorkflowError);
 		assert.deepEqual([error.name, error.code, error.key], ["WorkflowError", "SUBAGENT_FAILED", "bad"]);
+		const printed = inspect(error, { compact: false, depth: 10 });
+		assert.doesNotMatch(printed, /results|failures|partial|usage/, "an uncaught error is short");
 		assert.match(error.message, /^run "bad": .*401: no key/);
 		assert.deepEqual(
 			error.results.map(({ key, result }) => [key, result.ok]),
@@ -274,6 +277,11 @@ describe("workflow()", () => {
 			inside((wf) => wf.parallel([task("a")], { settle: 1 } as never)),
 		);
 		assert.equal(requests(scene), 0);
+		await workflow("w", options, (wf) => {
+			const unknown = { ...task("a"), timeout: 5 } as never;
+			assert.throws(() => wf.run(unknown), OptionsError, "at once");
+			assert.throws(() => wf.parallel([unknown]), OptionsError, "at once");
+		});
 	});
 
 	it("holds one budget for all runs, also after a restart", async (t) => {

@@ -1,6 +1,6 @@
 /**
- * The snippets of `docs/api.md` and `index.d.ts` and the examples, as a user compiles them with `tsc --strict`, and run
- * on every supported Node as ES modules or as CommonJS. With `BUN_PROGRAM` they run as both, and in Bun too.
+ * The snippets of `docs/api.md`, `docs/workflows.md` and `index.d.ts` and the examples, as a user compiles them with `tsc --strict`, and run
+ * on every supported Node as ES modules and as CommonJS. With `BUN_PROGRAM` they run in Bun, too.
  */
 
 import assert from "node:assert/strict";
@@ -39,11 +39,17 @@ interface Program {
 	words?: string[];
 }
 
-const snippets = blocks("docs/api.md")
-	.filter(({ language }) => language === "ts")
-	.map(
-		({ text }, at): Program => ({ name: `api-${at}`, text, prints: printedBySnippets["docs/api.md"]?.[at] ?? /^$/ }),
-	);
+const snippets = ["api", "workflows"].flatMap((page) =>
+	blocks(`docs/${page}.md`)
+		.filter(({ language }) => language === "ts")
+		.map(
+			({ text }, at): Program => ({
+				name: `${page}-${at}`,
+				text,
+				prints: printedBySnippets[`docs/${page}.md`]?.[at] ?? /^$/,
+			}),
+		),
+);
 
 /** The output of the examples in the comments of `index.d.ts`, in order. */
 const printedByComments = [
@@ -86,6 +92,8 @@ function asCommonJs(text: string): string {
 const folder = mkdtempSync(join(tmpdir(), "psn-nodes-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
 const { place, env } = project(folder);
+const scripts = join(place, "scripts");
+mkdirSync(scripts);
 mkdirSync(join(folder, "bin"));
 // The example of `collect` starts `pi` by its name.
 writeFileSync(
@@ -118,7 +126,7 @@ function compile(options: Record<string, unknown>): void {
 
 describe("the snippets and examples", { skip: process.platform === "win32" && "the program `pi` is a script" }, () => {
 	test("are found", () => {
-		assert.deepEqual([snippets.length, inComments.length, ofFiles.length], [8, 9, 6]);
+		assert.deepEqual([snippets.length, inComments.length, ofFiles.length], [11, 9, 6]);
 	});
 
 	for (const [module, moduleResolution] of [
@@ -132,10 +140,8 @@ describe("the snippets and examples", { skip: process.platform === "win32" && "t
 		});
 	}
 
-	for (const [at, [runtime, program]] of runtimes.entries()) {
-		// `documents.spec.ts` runs them as ES modules on the newest Node.
-		const chosen = Object.entries(formats).filter((_, format) => bun || format === at % 2);
-		for (const [format, ending] of chosen) {
+	for (const [runtime, program] of runtimes) {
+		for (const [format, ending] of Object.entries(formats)) {
 			test(`run on ${runtime} as ${format}`, async () => {
 				assert.ok(program, `${runtime} is not installed; run: npm test`);
 				const waiting = programs.values();
@@ -150,8 +156,10 @@ describe("the snippets and examples", { skip: process.platform === "win32" && "t
 
 async function plays(runtime: string, { name, prints, steps = "answers", words = [] }: Program, ending: string) {
 	const PATH = [join(folder, "bin"), process.env.PATH].join(delimiter);
-	const options = { cwd: place, env: { ...env, PATH, FAKE_PI_SCENARIO: steps } };
-	const file = `out/${name}.${ending}`;
+	// Workflows of different pages have the same ids, which are unique in a directory.
+	const cwd = name.startsWith("workflows") ? scripts : place;
+	const options = { cwd, env: { ...env, PATH, FAKE_PI_SCENARIO: steps } };
+	const file = join(place, `out/${name}.${ending}`);
 	if (name === "web-page") {
 		options.env.FAKE_PI_SCENARIO = "streams";
 		await servesPage(runtime, [file], options);

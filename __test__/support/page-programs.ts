@@ -31,21 +31,8 @@ export const printedBySnippets: Record<string, readonly RegExp[]> = {
 	"docs/workflows.md": [/^Done\.$/m, /^Done\.\nDone\.$/m],
 };
 
-/** The steps of a child that submits a result of the shape that its caller has asked for, as pi and our guard tell it. */
-const submission = { toolCallId: "c1", toolName: "submit_result" };
-const submits = JSON.stringify([
-	"begin",
-	{ event: { type: "tool_execution_start", ...submission, args: {} } },
-	{
-		event: {
-			type: "tool_execution_end",
-			...submission,
-			result: { content: [{ type: "text", text: "Submitted." }], details: { submitted: { files: ["a.rs"] } } },
-			isError: false,
-		},
-	},
-	{ say: "Submitted." },
-]);
+/** The steps of a child that submits a result of the shape that its caller has asked for. */
+const submits = JSON.stringify([{ submit: { files: ["a.rs"] } }]);
 
 /** The examples of `examples/api`: the steps of the child, the arguments of the program, and its output. */
 export const examples: Record<string, { steps?: string; words?: string[]; prints: RegExp }> = {

@@ -10,6 +10,7 @@ import {
 	type CollectedOutput,
 	type ConfirmRequest,
 	checkAgent,
+	checkConfig,
 	checkSchema,
 	collectOutput,
 	collectOutputFile,
@@ -227,6 +228,9 @@ export const examples = {
 	checkAgent(): void {
 		const lines = ["---", "name: scout", "tools: gerp", "---", "Look."];
 		for (const { message } of checkAgent(lines.join(os.EOL))) console.error(message);
+	},
+	checkConfig(): void {
+		console.log(checkConfig({ maxConcurrent: 4 }) ?? "valid");
 	},
 	checkSchema(): void {
 		console.log(checkSchema({ type: "object", properties: { files: { type: "array" } } }) ?? "a schema");

@@ -44,6 +44,12 @@ export async function results(): Promise<void> {
 	const ofLibrary = await run({ ...task, schema: library });
 	void (ofLibrary.data satisfies { line: number } | undefined);
 	void ({} as DataOf<{ static: Date }> satisfies Date);
+	{
+		using held = run(task);
+		using group = run.parallel([task]);
+		held.abort(new Error("not needed"));
+		group.abort();
+	}
 	// @ts-expect-error an unknown option
 	run({ ...task, timeout: 5 });
 	// @ts-expect-error a mistake in a level
@@ -61,6 +67,12 @@ export async function chains(): Promise<void> {
 		}),
 		({ data }) => ({ ...task, task: (data satisfies string[]).join() }),
 	]);
+	const waited = await run.chain([
+		{ ...task, schema },
+		async ({ data }) => ({ ...task, task: `${data.count satisfies number}`, schema }),
+		async ({ data }) => ({ ...task, task: `${data.count satisfies number}` }),
+	]);
+	void [waited[1]?.data?.count satisfies number | undefined, waited[2]?.data satisfies undefined];
 	const [first, second, third] = chained;
 	if (first.ok) void (first.data satisfies { count: number });
 	void [second?.data satisfies string[] | undefined, third?.data satisfies undefined];
@@ -79,7 +91,28 @@ export async function scripts(): Promise<void> {
 		const { data } = await wf.run({ ...task, key: "a", schema });
 		const [first] = await wf.parallel([{ ...task, key: "b" }]);
 		const [settled] = await wf.parallel([{ ...task, key: "c" }], { settle: true });
-		void [first?.text satisfies string | undefined, settled?.error?.code satisfies string | undefined];
+		void [first.text satisfies string, settled.error?.code satisfies string | undefined];
+		const names = { type: "array", items: { type: "string" } } as const;
+		const [counted, named, plain] = await wf.parallel([
+			{ ...task, key: "d", schema },
+			{ ...task, key: "e", schema: names },
+			{ ...task, key: "f" },
+		]);
+		void [counted.data.count satisfies number, named.data satisfies string[], plain.data satisfies undefined];
+		const maybe = await wf.parallel(
+			[
+				{ ...task, key: "g", schema },
+				{ ...task, key: "h", schema: names },
+			],
+			{ settle: true },
+		);
+		void [maybe[0].data?.count satisfies number | undefined, maybe[1].data satisfies string[] | undefined];
+		const many = await wf.parallel(["i", "j"].map((key) => ({ ...task, key, schema })));
+		void (many.map((result) => result.data.count) satisfies number[]);
+		// @ts-expect-error an unknown option
+		await wf.parallel([{ ...task, key: "k", timeout: 5 }]);
+		// @ts-expect-error a task in a workflow has a key
+		await wf.parallel([task]);
 		// @ts-expect-error a run in a workflow has a key
 		await wf.run(task);
 		return data.count;

@@ -93,6 +93,19 @@ pub fn check_schema(#[napi(ts_arg_type = "unknown")] schema: Value) -> Option<St
     agents::OutputSchema::new(schema).err().map(|error| error.to_string())
 }
 
+/// Returns the first mistake in a configuration, as a program gives it in `config`. `null` for a valid one.
+///
+/// @example
+/// ```ts
+/// import { checkConfig } from "pi-subagent-native/extension";
+///
+/// console.log(checkConfig({ maxConcurrent: 4 }) ?? "valid");
+/// ```
+#[napi(catch_unwind)]
+pub fn check_config(#[napi(ts_arg_type = "Record<string, unknown>")] config: Value) -> Option<String> {
+    config::overlay(&config::Config::default(), &config).err().map(|mistake| mistake.message)
+}
+
 /// Describes the tools to register. Equal files and options give equal bytes, so that prompt caches stay valid.
 ///
 /// @example

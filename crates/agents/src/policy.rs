@@ -169,10 +169,16 @@ impl DroppedTool {
     /// Returns the reason in words. A misspelled name gets the nearest one.
     #[must_use]
     pub fn why(&self) -> String {
-        let is_missing = matches!(self.reason, DropReason::NotAvailable | DropReason::Unknown);
-        match misspelled(&self.tool).filter(|_| is_missing) {
-            Some(meant) => format!("did you mean {meant}?"),
-            None => self.reason.to_string(),
+        let meant = misspelled(&self.tool);
+        match (self.reason, meant) {
+            (DropReason::NotAvailable | DropReason::Unknown, Some(meant)) => format!("did you mean {meant}?"),
+            (reason @ (DropReason::Readonly | DropReason::WriteNotAllowed), _)
+                if !is_known_tool(&self.tool) =>
+            {
+                let hint = meant.map_or_else(String::new, |meant| format!("; did you mean {meant}?"));
+                format!("its effects are unknown, and {reason}{hint}")
+            }
+            (reason, _) => reason.to_string(),
         }
     }
 }

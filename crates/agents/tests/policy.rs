@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use agents::{
-    AgentDefinition, AgentDirs, AskTarget, Catalog, DELEGATION_HEADING, DropReason, ShellPolicy, Source,
-    Surface, SurfaceConfig, Tool, ToolPlan, ToolPolicy, discover, plan_tools, surface,
+    AgentDefinition, AgentDirs, AskTarget, Catalog, DELEGATION_HEADING, DropReason, DroppedTool, ShellPolicy,
+    Source, Surface, SurfaceConfig, Tool, ToolPlan, ToolPolicy, discover, plan_tools, surface,
 };
 
 const R: &str = "read grep find ls web_search fetch_content get_search_content";
@@ -161,6 +161,24 @@ fn the_prompt_of_an_agent_without_tools_says_so() {
         plan_tools(&agent(true, Some("read")), &policy(""), None).expect("the agent has tools").note(),
         None
     );
+}
+
+#[test]
+fn a_tool_of_unknown_effects_is_dropped_with_that_reason() {
+    let why = |readonly| {
+        let plan = plan_tools(&agent(readonly, Some("read custom gerp edit")), &policy(""), None);
+        plan.expect("the agent has tools").dropped.iter().map(DroppedTool::why).collect::<Vec<_>>()
+    };
+    let readonly = "the agent is readonly";
+    assert_eq!(
+        why(true),
+        [
+            format!("its effects are unknown, and {readonly}"),
+            format!("its effects are unknown, and {readonly}; did you mean grep?"),
+            readonly.to_owned(),
+        ]
+    );
+    assert_eq!(why(false)[0], "its effects are unknown, and the setting `allowWrite` is off");
 }
 
 #[test]
