@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::actions::{
-    Confirmed, Effect, Hint, Named, change_effect, change_hints, effect, hints, workflow_effect,
+    Confirmed, Effect, Hint, Named, change_effect, change_hints, effect, hints, quoted, workflow_effect,
     workflow_hints,
 };
 use super::foot::{Confirmation, Foot};
@@ -381,9 +381,7 @@ impl Panel {
         match effect {
             Effect::Answer => self.steps.push_back(PanelStep::Answer { run_id: of.run_id }),
             Effect::Confirm(command) => {
-                let Confirmed { verb, end, .. } = command;
-                let question = format!("again {verb} {}{end}; any other key cancels", of.shown);
-                self.foot.ask(Confirmation { action, question, command, run: of });
+                self.foot.ask(Confirmation { action, command, run: of });
             }
             Effect::Command(name) => self.command(name, of, ""),
             Effect::Report(name, rest) if !self.is_asking => {
@@ -420,10 +418,10 @@ impl Panel {
     }
 
     /// Runs a command and shows its result on the last line.
-    fn command(&mut self, name: &'static str, Named { word, shown, .. }: Named, rest: &str) {
-        self.foot.show("muted", format!("{name} {shown} …"));
+    fn command(&mut self, name: &'static str, of: Named, rest: &str) {
+        self.foot.show("muted", format!("{name} {} …", quoted(&of.name)));
         let id = self.wait_for(Pending::Command { name });
-        self.steps.push_back(PanelStep::Command { id, line: line(&[name, &word, rest]) });
+        self.steps.push_back(PanelStep::Command { id, line: line(&[name, &of.word, rest]) });
     }
 
     /// Draws exactly `view.rows` lines: head, body, foot. With one row, only the head.
@@ -431,7 +429,10 @@ impl Panel {
         let width = width.saturating_sub(2 * MARGIN).max(1);
         let PanelView { rows, theme: version, keys, now_ms } = view;
         let edge = usize::from(rows >= RULES_FROM_ROWS);
-        let room = rows.saturating_sub(2 + 2 * edge);
+        let hints = self.hints();
+        let mut foot = Page::draw(theme, width, |page| self.foot.draw(page, &hints, keys, now_ms));
+        foot.truncate((rows / 2).max(1));
+        let room = rows.saturating_sub(1 + foot.len() + 2 * edge);
         let edges = || Page::draw(theme, width, |page| page.rule("")).into_iter().take(edge);
         let (runs, list) = (&self.runs, &mut self.list);
         let (head, mut body) = match self.views.last_mut() {
@@ -452,8 +453,6 @@ impl Panel {
             }
         };
         body.resize(room, String::new());
-        let hints = self.hints();
-        let foot = Page::draw(theme, width, |page| self.foot.draw(page, &hints, keys, now_ms));
         let mut lines = vec![head.concat()];
         lines.extend(edges().chain(body).chain(edges()).chain(foot));
         lines.truncate(rows.max(1));
