@@ -4,7 +4,8 @@ use super::keys::{PanelAction, moved, scrolled};
 use super::runs::{Row, Runs};
 use crate::present::paint::{Color, INDENT, Limit, Page, Theme, folded};
 use crate::present::runs::{
-    ListRow, ListView, ShownRun, draw_latest, draw_list, draw_list_head, draw_task, draw_usage, draw_workflow,
+    ListRow, ListView, ShownRun, draw_failure, draw_latest, draw_list, draw_list_head, draw_run_artifacts,
+    draw_task, draw_usage, draw_workflow,
 };
 
 /// The minimum heights for the column names and for the details below the list.
@@ -116,19 +117,16 @@ fn detail_lines(theme: Theme, width: usize, rows: usize, run: &ShownRun, now_ms:
     let task = part(&|page| draw_task(page, run));
     let mut usage = part(&|page| draw_usage(page, run));
     usage.truncate(USAGE_LINES);
-    let mut latest = part(&|page| draw_latest(page, run, now_ms));
-    let room = rows.saturating_sub(2 + task.len() + usage.len());
-    if run.is_live() {
-        // For running text, the end matters most.
-        latest.drain(..latest.len().saturating_sub(room));
-    } else {
-        latest.truncate(room);
-    }
+    let failure = part(&|page| draw_failure(page, run, now_ms));
+    let artifacts = part(&|page| draw_run_artifacts(page, run));
+    let others = [&task, &failure, &artifacts, &usage].iter().map(|lines| lines.len()).sum::<usize>();
+    let room = rows.saturating_sub(2 + others);
+    let latest = part(&|page| draw_latest(page, run, room));
     let mut lines = Page::draw(theme, width, |page| {
         page.blank();
         page.rule(&run.name());
     });
-    lines.extend([task, latest, usage].concat());
+    lines.extend([task, failure, latest, artifacts, usage].concat());
     lines.truncate(rows);
     lines
 }
