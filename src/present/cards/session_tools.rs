@@ -224,7 +224,8 @@ impl SessionCall {
     /// Draws the readable text of foreign details.
     fn draw_plain(&self, page: &mut Page) {
         if !self.text.is_empty() {
-            page.text(self.color(), &self.text, Limit::None);
+            let text = if self.is_error { for_person(&self.text) } else { self.text.as_str().into() };
+            page.text(self.color(), &text, Limit::None);
         }
     }
 
