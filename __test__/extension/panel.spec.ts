@@ -355,7 +355,7 @@ describe("keys with an effect", () => {
 		const run = aRun({ label: "loader" });
 		const { panel, background } = await open(run);
 		await panel.press("s");
-		assert.match(panel.foot, /^s again stops “loader” and everything it started/);
+		assert.match(panel.foot, /^s again stops it and everything it started; other keys cancel: “loader”$/);
 		await panel.press(KEYS.escape);
 		assert.match(panel.foot, /^enter open/);
 		await panel.press("s", "j", "s", KEYS.up);
@@ -411,7 +411,7 @@ describe("keys with an effect", () => {
 		const started: unknown[] = [];
 		panel.start = (report) => started.push(report.workflow);
 		await panel.press("g", "s");
-		assert.equal(panel.foot, "s again stops the workflow “review” and all of its runs; any other key cancels");
+		assert.equal(panel.foot, "s again stops the workflow and all of its runs; other keys cancel: “review”");
 		await panel.press("s", "r");
 		assert.match(panel.foot, /the workflow review is running/);
 		const script = { path: "/project/review.ts", sha256: "0" };
@@ -460,18 +460,18 @@ describe("keys with an effect", () => {
 		await panel.press("d");
 		assert.match(panel.foot, /^a apply {2}x discard {2}\? keys/, "nothing is to be undone");
 		await panel.press("u", "a");
-		assert.equal(panel.foot, "a again applies “fix” to your files; any other key cancels");
+		assert.equal(panel.foot, "a again applies it to your files; other keys cancel: “fix”");
 		await panel.press("n");
 		assert.deepEqual(background.commands, [`diff ${run.key}`], "the default is No");
 		await panel.press("a", "a");
 		assert.match(panel.text, /done: apply\n/);
 		assert.match(panel.foot, /^x discard {2}u undo {2}\? keys/);
 		await panel.press("u");
-		assert.equal(panel.foot, "u again undoes the apply of “fix”; any other key cancels");
+		assert.equal(panel.foot, "u again undoes the apply; other keys cancel: “fix”");
 		await panel.press("u");
 		assert.match(panel.text, /done: apply --abort\n/);
 		await panel.press("x");
-		assert.equal(panel.foot, "x again deletes the only copy of “fix”; any other key cancels");
+		assert.equal(panel.foot, "x again deletes the only copy; other keys cancel: “fix”");
 		await panel.press("x");
 		assert.match(panel.text, /done: discard\n/);
 		assert.equal(panel.foot, "? keys  escape back");
@@ -482,13 +482,58 @@ describe("keys with an effect", () => {
 		assert.doesNotMatch(panel.foot, /diff/);
 	});
 
+	it("never end the preview of a result within code or a table", async () => {
+		const code = `It is this:\n\n\`\`\`js\n${"call();\n".repeat(40)}\`\`\`\n`;
+		const table = `The files:\n\n| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(40)}`;
+		for (const result of [code, table]) {
+			const { panel } = await open(endedRun(aRun({ label: "fix", result, usage })));
+			for (const [columns, rows] of [[28, 24], [40, 24], [80, 30], [120, 40]] as const) {
+				[panel.columns, panel.rows] = [columns, rows];
+				const lines = panel.lines();
+				const more = lines.findIndex((line) => /^ {3}… \d+ more lines$/.test(line));
+				assert.match(lines[more - 1] ?? "", result === code ? /^ {3}```$/ : /┘$|files/, panel.text);
+				assert.match(lines[more + 1] ?? "", /^ {3}3 turns/, "the costs are shown");
+			}
+		}
+	});
+
+	it("are not offered again after a refusal, and the difference is still below it", async () => {
+		const run = endedRun(aRun({ label: "fix" }), { changesState: "unapplied" });
+		const { panel, background } = await open(run);
+		background.answer = (line) => report(line.split(" ")[0] ?? "", line.startsWith("apply"));
+		await panel.press("d", "a", "a");
+		assert.match(panel.text, /✗ apply/);
+		assert.equal(panel.foot, "? keys  escape back");
+		await panel.press("a", "x", "u");
+		assert.deepEqual(background.commands, [`diff ${run.key}`, `apply ${run.key}`]);
+		await panel.press("q");
+		assert.match(panel.foot, /^a apply {2}x discard/);
+	});
+
+	it("ask with all words of the question; only the name is shortened", async () => {
+		const task = "Add src/retry.js with a helper that retries.";
+		const { panel } = await open(endedRun(aRun({ task }), { changesState: "unapplied" }));
+		panel.columns = 80;
+		await panel.press("d", "x");
+		assert.equal(panel.foot, "x again deletes the only copy; other keys cancel: “Add src/retry.js with a he…”");
+		assert.equal(panel.lines().length, panel.rows);
+		panel.columns = 28;
+		assert.deepEqual(panel.lines().slice(-4), [
+			" x again deletes the only",
+			" copy; other keys cancel:",
+			" “Add src/retry.js with a",
+			" helper that retries.”",
+		]);
+		assert.equal(panel.lines().length, panel.rows);
+	});
+
 	it("undo the changes of a run that wrote to the user's files", async () => {
 		const run = endedRun(aRun({ label: "fix" }), { changesState: "in_place" });
 		const { panel, background } = await open(run);
 		await panel.press("d");
 		assert.match(panel.foot, /^u undo {2}\? keys/);
 		await panel.press("a", "x", "u");
-		assert.equal(panel.foot, "u again undoes “fix” in your files; any other key cancels");
+		assert.equal(panel.foot, "u again undoes it in your files; other keys cancel: “fix”");
 		await panel.press("u");
 		assert.deepEqual(background.commands, [`diff ${run.key}`, `undo ${run.key}`]);
 	});

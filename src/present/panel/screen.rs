@@ -242,12 +242,19 @@ impl Panel {
             Some(Pending::Report { name, line, changes_of, moves }) => {
                 self.is_asking = false;
                 let starts_at_end = matches!(name, "log" | "info");
-                let view = ReportView::new(Answer::read(name, answer), line, starts_at_end, changes_of);
+                let answer = Answer::read(name, answer);
+                // After a refusal the same key would fail again. The difference below has it.
+                let changes_of = changes_of.filter(|_| !(moves && answer.is_error));
                 if moves {
-                    // The difference, or the report of the action before.
-                    self.views.pop_if(|view| matches!(view, View::Report(_)));
+                    if !answer.is_error {
+                        // The difference, or the report of the action before.
+                        self.views.pop_if(|view| matches!(view, View::Report(_)));
+                    }
                     self.runs.read();
                 }
+                // A command that moves changes must not run again.
+                let line = Some(line).filter(|_| !moves);
+                let view = ReportView::new(answer, line, starts_at_end, changes_of);
                 self.open(View::Report(view));
             }
             Some(Pending::Again { line }) => {
