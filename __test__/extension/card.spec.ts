@@ -396,6 +396,22 @@ describe("the card of an ended run", () => {
 		assert.ok(inPlace.lines().includes("  in your files: undone"), inPlace.lines().join("\n"));
 	});
 
+	it("no longer offers to resume a run that was resumed, and says that a moved run has ended", () => {
+		const stopped = { outcome: "aborted", runId: "0badcafe", sessionFile: "/s/session.jsonl" } as const;
+		const card = new Card().finish(ended({ ...stopped, error: "cancelled by user" }), "", true);
+		assert.ok(card.lines().includes("  to continue explorer: /subagents resume 0badcafe"), card.lines().join("\n"));
+		card.settled = JSON.stringify({ "0badcafe": { timesResumed: 1, hasEnded: true } });
+		assert.deepEqual(
+			card.lines().filter((line) => line.includes("resume")),
+			["  resumed"],
+		);
+		const moved = new Card().finish(ended({ outcome: "background", runId: "0badcafe" }));
+		const says = () => moved.lines().find((line) => line.includes("in the background"));
+		assert.equal(says(), "  it works in the background: its result arrives as a message");
+		moved.settled = JSON.stringify({ "0badcafe": { changes: "applied", hasEnded: true } });
+		assert.equal(says(), "  it has ended in the background: its result is below");
+	});
+
 	it("never ends a preview within code or a table", () => {
 		const code = `It is this:\n\n\`\`\`js\n${"call();\n".repeat(20)}\`\`\`\n`;
 		const table = `The files:\n\n| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(20)}`;

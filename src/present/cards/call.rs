@@ -180,7 +180,11 @@ impl<'a> Card<'a> {
         // The text of a call without an answer has only notes for the model.
         let output = result.output.as_deref().unwrap_or_default();
         if view.continues() {
-            let text = "it works in the background: its result arrives as a message";
+            let text = if result.has_later_end {
+                "it has ended in the background: its result is below"
+            } else {
+                "it works in the background: its result arrives as a message"
+            };
             page.text("muted", text, Limit::None);
         }
         let failure = Failure { code: None, message: result.error.as_deref().unwrap_or(text) };
@@ -217,7 +221,7 @@ impl<'a> Card<'a> {
     /// Counts, clock and what all of them spent.
     fn draw_summary(&self, page: &mut Page) {
         let views = &self.list.views;
-        let states: Vec<&str> = views.iter().map(|view| view.state).collect();
+        let states: Vec<&str> = views.iter().map(TaskView::counted_state).collect();
         let mut spans = counts(&states, "");
         if !self.has_ended() {
             spans.push(self.clock());
