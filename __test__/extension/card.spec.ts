@@ -365,8 +365,8 @@ describe("the card of an ended run", () => {
 		assert.deepEqual(heads, [
 			"✗ subagent implementer · 1m01s · timed out",
 			"✗ subagent implementer · timed out",
-			"✗ subagent implementer",
-			"✗ subagent …",
+			"✗ implementer · timed out",
+			"✗ implement…",
 		]);
 	});
 

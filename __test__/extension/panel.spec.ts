@@ -69,7 +69,7 @@ describe("the list", () => {
 			}),
 		);
 		await panel.press("j");
-		assert.deepEqual(panel.lines().slice(0, 12), [
+		assert.deepEqual(panel.lines().slice(0, 11), [
 			" Sub-agents · 1 running · 1 queued · 1 completed · 1 failed · ↑12.4k ↓932 · $0.02",
 			` ${"─".repeat(98)}`,
 			"     # run               agent       time  doing                                      tokens",
@@ -79,11 +79,21 @@ describe("the list", () => {
 			"   ✗ 4 tests             explorer    3.0s  failed: no credit",
 			"",
 			` ── find the loader ${"─".repeat(79)}`,
-			"   find the loader",
 			"   → read src/load.rs",
 			"   3 turns · ↑12.4k ↓932 R40.2k · $0.02 · scripted/scripted-model",
 		]);
 		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
+	});
+
+	it("begins with the changes that wait, and does not call an ended run foreground", async () => {
+		const task =
+			"Add src/retry.js with a helper that retries a failed download, and say what it does when it gives up.";
+		const stopped = { outcome: "aborted", changesState: "unapplied", error: "cancelled by user" } as const;
+		const { panel } = await open(endedRun(aRun({ isForeground: true, task }), stopped));
+		panel.columns = 80;
+		assert.match(panel.text, /⚠ 1 Add .* {2}not applied yet, stopped\n/);
+		panel.columns = 200;
+		assert.match(panel.text, /⚠ 1 Add src\/retry\.js with a helper that retries a f/);
 	});
 
 	it("shows a workflow as a row with its runs below it, and follows them", async () => {
@@ -487,7 +497,12 @@ describe("keys with an effect", () => {
 		const table = `The files:\n\n| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(40)}`;
 		for (const result of [code, table]) {
 			const { panel } = await open(endedRun(aRun({ label: "fix", result, usage })));
-			for (const [columns, rows] of [[28, 24], [40, 24], [80, 30], [120, 40]] as const) {
+			for (const [columns, rows] of [
+				[28, 24],
+				[40, 24],
+				[80, 30],
+				[120, 40],
+			] as const) {
 				[panel.columns, panel.rows] = [columns, rows];
 				const lines = panel.lines();
 				const more = lines.findIndex((line) => /^ {3}… \d+ more lines$/.test(line));
@@ -515,14 +530,14 @@ describe("keys with an effect", () => {
 		const { panel } = await open(endedRun(aRun({ task }), { changesState: "unapplied" }));
 		panel.columns = 80;
 		await panel.press("d", "x");
-		assert.equal(panel.foot, "x again deletes the only copy; other keys cancel: “Add src/retry.js with a he…”");
+		assert.equal(panel.foot, "x again deletes the only copy; other keys cancel: “Add src/retry.js with a h…”");
 		assert.equal(panel.lines().length, panel.rows);
 		panel.columns = 28;
 		assert.deepEqual(panel.lines().slice(-4), [
 			" x again deletes the only",
 			" copy; other keys cancel:",
 			" “Add src/retry.js with a",
-			" helper that retries.”",
+			" helper that ret…”",
 		]);
 		assert.equal(panel.lines().length, panel.rows);
 	});

@@ -132,7 +132,11 @@ for (const version of piVersions) {
 			const top = await tui.waitFor(/lines 1 to \d+ of \d\d+ · pageUp\/pageDown\/end/);
 			const shown = top.replace(/ *│\n│ */g, " ");
 			assert.ok(shown.includes("check: API_KEY=abcd1234efgh5678ijkl;./x.sh npm test<U+2800 x2>; ./y.sh"), top);
-			assert.match(top, /its prompt begins: .*\n.*\| 1\. Look there\./, "the first page has the first lines of the prompt");
+			assert.match(
+				top,
+				/its prompt begins: .*\n.*\| 1\. Look there\./,
+				"the first page has the first lines of the prompt",
+			);
 			await tui.chooseLast("Yes, run it");
 			await tui.press("Enter");
 			await tui.waitFor("Scroll to the end first: pageDown or end");

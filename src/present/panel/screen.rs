@@ -434,15 +434,41 @@ impl Panel {
     /// Draws exactly `view.rows` lines: head, body, foot. With one row, only the head.
     pub fn draw(&mut self, theme: Theme, width: usize, view: PanelView) -> Vec<String> {
         let width = width.saturating_sub(2 * MARGIN).max(1);
-        let PanelView { rows, theme: version, keys, now_ms } = view;
+        let PanelView { rows, keys, now_ms, .. } = view;
         let edge = usize::from(rows >= RULES_FROM_ROWS);
-        let hints = self.hints();
-        let mut foot = Page::draw(theme, width, |page| self.foot.draw(page, &hints, keys, now_ms));
-        foot.truncate((rows / 2).max(1));
-        let room = rows.saturating_sub(1 + foot.len() + 2 * edge);
         let edges = || Page::draw(theme, width, |page| page.rule("")).into_iter().take(edge);
+        // The keys depend on what the body shows, and the body has the rows that the foot leaves.
+        let mut foot_rows = 1;
+        let (head, body, foot) = loop {
+            let room = rows.saturating_sub(1 + foot_rows + 2 * edge);
+            let (head, mut body) = self.draw_view(theme, width, room, view);
+            body.resize(room, String::new());
+            let hints = self.hints();
+            let mut foot = Page::draw(theme, width, |page| self.foot.draw(page, &hints, keys, now_ms));
+            foot.truncate((rows / 2).max(1));
+            if foot.len() <= foot_rows {
+                foot.resize(foot_rows, String::new());
+                break (head, body, foot);
+            }
+            foot_rows = foot.len();
+        };
+        let mut lines = vec![head.concat()];
+        lines.extend(edges().chain(body).chain(edges()).chain(foot));
+        lines.truncate(rows.max(1));
+        lines.iter().map(|line| format!("{:MARGIN$}{line}", "")).collect()
+    }
+
+    /// Draws the head of the view on top, and at most `room` lines of its body.
+    fn draw_view(
+        &mut self,
+        theme: Theme,
+        width: usize,
+        room: usize,
+        view: PanelView,
+    ) -> (Vec<String>, Vec<String>) {
+        let PanelView { theme: version, keys, now_ms, .. } = view;
         let (runs, list) = (&self.runs, &mut self.list);
-        let (head, mut body) = match self.views.last_mut() {
+        match self.views.last_mut() {
             None => (
                 Page::draw(theme, width, |page| List::draw_head(page, runs)),
                 list.draw(theme, width, room, runs, now_ms),
@@ -458,12 +484,7 @@ impl Panel {
                     view.draw(theme, version, width, room, keys),
                 )
             }
-        };
-        body.resize(room, String::new());
-        let mut lines = vec![head.concat()];
-        lines.extend(edges().chain(body).chain(edges()).chain(foot));
-        lines.truncate(rows.max(1));
-        lines.iter().map(|line| format!("{:MARGIN$}{line}", "")).collect()
+        }
     }
 
     fn hints(&mut self) -> Vec<Hint> {

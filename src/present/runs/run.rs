@@ -86,9 +86,11 @@ pub(in crate::present) fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64
     page.line([Part::new(title)].into_iter().chain(parts.map(Part::from)));
 }
 
-/// Draws its task, and its newest call.
-pub(in crate::present) fn draw_task(page: &mut Page, run: &ShownRun) {
-    page.text("muted", &folded(beginning(&run.task, PREVIEW_CHARS)), Limit::Lines(TASK_LINES));
+/// Draws its task, its question, and its newest call.
+pub(in crate::present) fn draw_task(page: &mut Page, run: &ShownRun, has_task: bool) {
+    if has_task {
+        page.text("muted", &folded(beginning(&run.task, PREVIEW_CHARS)), Limit::Lines(TASK_LINES));
+    }
     draw_question(page, run);
     if let Some(call) = run.progress.last_tool.as_deref().filter(|_| run.is_live()) {
         draw_call(page, &folded(call));
