@@ -1755,8 +1755,8 @@ export declare class CallCard {
   /** Takes the result. */
   finish(details: string, text: string, hasFailed: boolean, nowMs: number): void
   /**
-   * Takes what commands have done with the changes of runs, as JSON: `BackgroundEvent.settled`. The card of a
-   * result then no longer offers these commands.
+   * Takes what commands have done with runs since then, as JSON: `BackgroundEvent.settled`, or an object like
+   * `{ [runId]: { changes?, timesResumed?, hasEnded? } }`. The card of a result then no longer offers these commands.
    */
   settle(settled: string): void
   /** Draws who works on what. */

@@ -161,12 +161,12 @@ async fn agents_have_a_line_each_and_the_details_of_one_end_with_its_tools_and_p
         "✓ explorer     read, grep, find, ls",
         "✓ mine         read · without lsp",
         "✓ own          read, grep, ls · file/model",
-        "· researcher   unavailable: needs web_search or fetch_content or get_search_content",
+        "· researcher   unavailable: its tools are missing",
     ]
     .map(at);
     let problems = [
         "· mine: without lsp (this pi does not have it; install a package",
-        "· researcher: agent `researcher` needs one of web_search, fetch_content,",
+        "· researcher: needs one of web_search, fetch_content,",
     ]
     .map(at);
     assert!(rows.is_sorted() && problems.iter().all(|at| *at > rows[3]), "{report}");
@@ -689,7 +689,7 @@ async fn findings_about_files_do_not_move_the_columns_of_agents() {
     let scene = scene(&json!({}));
     write(&scene, "agent/agents/odd.md", "---\nname: odd\ndescription: d\ncolor: red\n---\nBe.");
     let report = pi_subagent_native::present::agents_report(&listing(&scene).await);
-    let finding = report.lines.iter().find(|line| line.text.contains("(FRONTMATTER_FIELD_IGNORED)"));
+    let finding = report.lines.iter().find(|line| line.text.contains("odd.md"));
     assert_eq!(finding.map(|line| line.name.as_str()), Some(""), "{}", report.plain());
 }
 
@@ -767,7 +767,7 @@ async fn a_misspelled_tool_gets_the_nearest_name_everywhere() {
     write(&scene, "agent/agents/own.md", "---\nname: own\ndescription: d\ntools: read, gerp\n---\nBe.");
     let report = pi_subagent_native::present::agents_report(&listing(&scene).await).plain();
     let lines: Vec<&str> = report.lines().filter(|line| line.contains("gerp")).collect();
-    let reason = "own.md:4:1: no tool has the name `gerp`; did you mean `grep`? (AGENT_TOOL_UNKNOWN)";
+    let reason = "own.md:4:1: no tool has the name `gerp`; did you mean `grep`?";
     assert!(lines.len() == 2 && lines[0].contains("read · without gerp"), "{report}");
     assert!(lines[1].ends_with(reason), "{report}");
     let (_, result) = run(&scene, &User::default()).await;

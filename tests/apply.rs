@@ -324,9 +324,11 @@ async fn files_that_run_code_later_and_links_out_of_the_tree_need_a_yes() {
     symlink("plain.txt", run.tree.root.join("within")).expect("the link is created");
     run.end().await;
     let before = everything(&run.scene.root());
-    let Err(ApplyError::Flagged { paths: named, .. }) = run.apply().await else {
-        panic!("the apply was not refused")
-    };
+    let refused = run.apply().await.expect_err("the apply is refused");
+    let effects = "`out` (leads out of the tree), `sub/.mcp.json` (configures agents), `.pi/extensions/x.ts` \
+                   (configures pi), `.husky/pre-commit` (runs code later), `.vscode/tasks.json` (";
+    assert!(refused.to_string().contains(effects), "{refused}");
+    let ApplyError::Flagged { paths: named, .. } = refused else { panic!("{refused}") };
     let expected = ["out", "sub/.mcp.json", ".pi/extensions/x.ts", ".husky/pre-commit", ".vscode/tasks.json"];
     assert_eq!(named, paths(&expected));
     assert_eq!(everything(&run.scene.root()), before, "nothing was written");

@@ -781,7 +781,7 @@ fn a_report_says_when_the_run_is_archived() {
     let completed = || ended("1a2b3c4d", "explorer", RunOutcome::Completed);
     for (run, expected) in [
         (run("1a2b3c4d", "explorer"), "a while after its end"),
-        (RunRecord { is_foreground: true, ..completed() }, "not before it continues"),
+        (RunRecord { is_foreground: true, ..completed() }, "never, unless it is resumed"),
         (ended("1a2b3c4d", "explorer", RunOutcome::Interrupted), "once its end was announced"),
         (completed(), "never"),
         (

@@ -238,7 +238,7 @@ describe("the message", () => {
 				"⚠ find it · explorer · 12s · interrupted",
 				"  last said:",
 				"  So far.",
-				"  `/subagents resume 4d` continues it",
+				"  to continue explorer: /subagents resume 4d",
 				usage,
 			],
 		]);

@@ -411,7 +411,7 @@ describe("the card of ended tasks", () => {
 			result(2, {
 				outcome: "aborted",
 				exitCode: 130,
-				error: "cancelled by user",
+				error: "not started: cancelled by user",
 				attempts: 0,
 				durationMs: 0,
 				usage: NOTHING,
@@ -425,8 +425,8 @@ describe("the card of ended tasks", () => {
 			"      no no no no no no no no no no no no no no no no no no…",
 			"  ✗ reviewer  3.2s  killed · 3 turns · $0.02",
 			"      `limits.memoryBytes` reached: 2.1 of 2.0 GB",
-			"  ⚠ tester          stopped before it started · Answer 3.",
-			"  2 failed · 1 stopped · 6 turns · ↑24.8k ↓1.9k R80.4k",
+			"  – tester          stopped before it started · Answer 3.",
+			"  2 failed · 1 skipped · 6 turns · ↑24.8k ↓1.9k R80.4k",
 			"  $0.05 · fake/big · ctrl+o to expand",
 		]);
 	});

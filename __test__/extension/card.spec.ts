@@ -365,8 +365,8 @@ describe("the card of an ended run", () => {
 		assert.deepEqual(heads, [
 			"✗ subagent implementer · 1m01s · timed out",
 			"✗ subagent implementer · timed out",
-			"✗ subagent implementer",
-			"✗ subagent …",
+			"✗ implementer · timed out",
+			"✗ implement…",
 		]);
 	});
 
@@ -394,6 +394,22 @@ describe("the card of an ended run", () => {
 		const inPlace = new Card().finish(ended({ changes: ["a.ts"], runId: "0badcafe" }));
 		inPlace.settled = JSON.stringify({ "0badcafe": "undone" });
 		assert.ok(inPlace.lines().includes("  in your files: undone"), inPlace.lines().join("\n"));
+	});
+
+	it("no longer offers to resume a run that was resumed, and says that a moved run has ended", () => {
+		const stopped = { outcome: "aborted", runId: "0badcafe", sessionFile: "/s/session.jsonl" } as const;
+		const card = new Card().finish(ended({ ...stopped, error: "cancelled by user" }), "", true);
+		assert.ok(card.lines().includes("  to continue explorer: /subagents resume 0badcafe"), card.lines().join("\n"));
+		card.settled = JSON.stringify({ "0badcafe": { timesResumed: 1, hasEnded: true } });
+		assert.deepEqual(
+			card.lines().filter((line) => line.includes("resume")),
+			["  resumed"],
+		);
+		const moved = new Card().finish(ended({ outcome: "background", runId: "0badcafe" }));
+		const says = () => moved.lines().find((line) => line.includes("in the background"));
+		assert.equal(says(), "  it works in the background: its result arrives as a message");
+		moved.settled = JSON.stringify({ "0badcafe": { changes: "applied", hasEnded: true } });
+		assert.equal(says(), "  it has ended in the background: its result is below");
 	});
 
 	it("never ends a preview within code or a table", () => {

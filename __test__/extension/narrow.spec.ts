@@ -143,15 +143,15 @@ describe("in any width", () => {
 	it("the first line of a card loses whole words only", () => {
 		const heads = (width: number) => Object.values(CARDS).map((make) => make().lines(width)[0]);
 		assert.deepEqual(heads(28), [
-			"● subagent code-reviewer",
-			"✓ subagent code-reviewer",
-			"✗ subagent code-reviewer",
-			"● subagent parallel",
-			"✓ subagent parallel",
-			"⚠ subagent parallel",
-			"● subagent chain · step 2…",
-			"✓ subagent chain · 3 steps",
-			"✗ subagent chain",
+			"● code-reviewer · 12s",
+			"✓ code-reviewer · 3.2s",
+			"✗ code-reviewer · failed",
+			"● parallel · 3 tasks",
+			"✓ parallel · 3 tasks",
+			"⚠ parallel · 2 of 3…",
+			"● chain · step 2 of 3",
+			"✓ chain · 3 steps · 9.6s",
+			"✗ chain · stopped at step…",
 		]);
 		assert.deepEqual(heads(36), [
 			"● subagent code-reviewer · 12s",
@@ -170,6 +170,35 @@ describe("in any width", () => {
 		for (const width of WIDTHS) {
 			const rows = CARDS["parallel running"]?.().lines(width).slice(1, 4) ?? [];
 			for (const [index, { agent }] of PLAN.entries()) assert.ok(rows[index]?.includes(agent), rows.join("\n"));
+		}
+	});
+
+	it("the card of a background call has the id of its run", () => {
+		const head = (width: number) => {
+			const card = new Card({ agentId: "explorer", task: "find the loader" }, "sessions_spawn");
+			const key = "agent:explorer:subagent:00000000-0000-4000-8000-000000000000";
+			const details = {
+				kind: "subagent-receipt",
+				version: 1,
+				status: "accepted",
+				runId: "1a2b3c4d",
+				childSessionKey: key,
+			};
+			return card.finish(details as never).lines(width)[0];
+		};
+		assert.equal(head(28), "→ explorer · 1a2b3c4d");
+		assert.equal(head(40), "→ explorer · 1a2b3c4d · started");
+		assert.equal(head(60), "→ background explorer · started · 1a2b3c4d · find the loader");
+	});
+
+	it("a separator neither ends a line nor begins one", () => {
+		const isolation = { branch: "subagent/0badcafe", commits: 1, files: 1, insertions: 1, deletions: 0 };
+		const more = { changes: ["a.ts"], isolation, runId: "0badcafe" };
+		for (let width = 24; width < 100; width++) {
+			const lines = single()
+				.finish({ mode: "single", results: [result(1, more)] })
+				.lines(width);
+			for (const line of lines) assert.doesNotMatch(line, /^\s*·|·$/, lines.join("\n"));
 		}
 	});
 
@@ -195,8 +224,9 @@ describe("in any width", () => {
 
 	it("the panel is tidy, and its first line loses whole parts", async () => {
 		for (const width of WIDTHS) assertTidy(await panel(width), `${width}`);
-		assert.equal((await panel(28))[0], " Sub-agents · 1 running");
-		assert.equal((await panel(44))[0], " Sub-agents · 1 running · 1 queued");
+		assert.equal((await panel(28))[0], " 1 running · 1 failed");
+		assert.equal((await panel(44))[0], " Sub-agents · 1 running · 1 failed");
+		assert.deepEqual((await panel(28)).slice(-2), [" enter open  s stop", " ? keys  escape close"]);
 	});
 
 	it("a report has no separator at the end of a line", () => {

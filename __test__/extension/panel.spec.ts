@@ -69,7 +69,7 @@ describe("the list", () => {
 			}),
 		);
 		await panel.press("j");
-		assert.deepEqual(panel.lines().slice(0, 12), [
+		assert.deepEqual(panel.lines().slice(0, 11), [
 			" Sub-agents · 1 running · 1 queued · 1 completed · 1 failed · ↑12.4k ↓932 · $0.02",
 			` ${"─".repeat(98)}`,
 			"     # run               agent       time  doing                                      tokens",
@@ -79,11 +79,21 @@ describe("the list", () => {
 			"   ✗ 4 tests             explorer    3.0s  failed: no credit",
 			"",
 			` ── find the loader ${"─".repeat(79)}`,
-			"   find the loader",
 			"   → read src/load.rs",
 			"   3 turns · ↑12.4k ↓932 R40.2k · $0.02 · scripted/scripted-model",
 		]);
 		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
+	});
+
+	it("begins with the changes that wait, and does not call an ended run foreground", async () => {
+		const task =
+			"Add src/retry.js with a helper that retries a failed download, and say what it does when it gives up.";
+		const stopped = { outcome: "aborted", changesState: "unapplied", error: "cancelled by user" } as const;
+		const { panel } = await open(endedRun(aRun({ isForeground: true, task }), stopped));
+		panel.columns = 80;
+		assert.match(panel.text, /⚠ 1 Add .* {2}not applied yet, stopped\n/);
+		panel.columns = 200;
+		assert.match(panel.text, /⚠ 1 Add src\/retry\.js with a helper that retries a f/);
 	});
 
 	it("shows a workflow as a row with its runs below it, and follows them", async () => {
@@ -422,7 +432,7 @@ describe("keys with an effect", () => {
 		const run = aRun({ label: "loader" });
 		const { panel, background } = await open(run);
 		await panel.press("s");
-		assert.match(panel.foot, /^s again stops “loader” and everything it started/);
+		assert.match(panel.foot, /^s again stops it and everything it started; other keys cancel: “loader”$/);
 		await panel.press(KEYS.escape);
 		assert.match(panel.foot, /^enter open/);
 		await panel.press("s", "j", "s", KEYS.up);
@@ -478,7 +488,7 @@ describe("keys with an effect", () => {
 		const started: unknown[] = [];
 		panel.follow = (report) => started.push(report.workflow);
 		await panel.press("g", "s");
-		assert.equal(panel.foot, "s again stops the workflow “review” and all of its runs; any other key cancels");
+		assert.equal(panel.foot, "s again stops the workflow and all of its runs; other keys cancel: “review”");
 		await panel.press("s", "r");
 		assert.match(panel.foot, /the workflow “review” is running/);
 		const script = { path: "/project/review.ts", sha256: "0" };
@@ -543,18 +553,18 @@ describe("keys with an effect", () => {
 		await panel.press("d");
 		assert.match(panel.foot, /^a apply {2}x discard {2}\? keys/, "nothing is to be undone");
 		await panel.press("u", "a");
-		assert.equal(panel.foot, "a again applies “fix” to your files; any other key cancels");
+		assert.equal(panel.foot, "a again applies it to your files; other keys cancel: “fix”");
 		await panel.press("n");
 		assert.deepEqual(background.commands, [`diff ${run.key}`], "the default is No");
 		await panel.press("a", "a");
 		assert.match(panel.text, /done: apply\n/);
 		assert.match(panel.foot, /^x discard {2}u undo {2}\? keys/);
 		await panel.press("u");
-		assert.equal(panel.foot, "u again undoes the apply of “fix”; any other key cancels");
+		assert.equal(panel.foot, "u again undoes the apply; other keys cancel: “fix”");
 		await panel.press("u");
 		assert.match(panel.text, /done: apply --abort\n/);
 		await panel.press("x");
-		assert.equal(panel.foot, "x again deletes the only copy of “fix”; any other key cancels");
+		assert.equal(panel.foot, "x again deletes the only copy; other keys cancel: “fix”");
 		await panel.press("x");
 		assert.match(panel.text, /done: discard\n/);
 		assert.equal(panel.foot, "? keys  escape back");
@@ -565,13 +575,63 @@ describe("keys with an effect", () => {
 		assert.doesNotMatch(panel.foot, /diff/);
 	});
 
+	it("never end the preview of a result within code or a table", async () => {
+		const code = `It is this:\n\n\`\`\`js\n${"call();\n".repeat(40)}\`\`\`\n`;
+		const table = `The files:\n\n| a | b |\n|---|---|\n${"| 1 | 2 |\n".repeat(40)}`;
+		for (const result of [code, table]) {
+			const { panel } = await open(endedRun(aRun({ label: "fix", result, usage })));
+			for (const [columns, rows] of [
+				[28, 24],
+				[40, 24],
+				[80, 30],
+				[120, 40],
+			] as const) {
+				[panel.columns, panel.rows] = [columns, rows];
+				const lines = panel.lines();
+				const more = lines.findIndex((line) => /^ {3}… \d+ more lines$/.test(line));
+				assert.match(lines[more - 1] ?? "", result === code ? /^ {3}```$/ : /┘$|files/, panel.text);
+				assert.match(lines[more + 1] ?? "", /^ {3}3 turns/, "the costs are shown");
+			}
+		}
+	});
+
+	it("are not offered again after a refusal, and the difference is still below it", async () => {
+		const run = endedRun(aRun({ label: "fix" }), { changesState: "unapplied" });
+		const { panel, background } = await open(run);
+		background.answer = (line) => report(line.split(" ")[0] ?? "", line.startsWith("apply"));
+		await panel.press("d", "a", "a");
+		assert.match(panel.text, /✗ apply/);
+		assert.equal(panel.foot, "? keys  escape back");
+		await panel.press("a", "x", "u");
+		assert.deepEqual(background.commands, [`diff ${run.key}`, `apply ${run.key}`]);
+		await panel.press("q");
+		assert.match(panel.foot, /^a apply {2}x discard/);
+	});
+
+	it("ask with all words of the question; only the name is shortened", async () => {
+		const task = "Add src/retry.js with a helper that retries.";
+		const { panel } = await open(endedRun(aRun({ task }), { changesState: "unapplied" }));
+		panel.columns = 80;
+		await panel.press("d", "x");
+		assert.equal(panel.foot, "x again deletes the only copy; other keys cancel: “Add src/retry.js with a h…”");
+		assert.equal(panel.lines().length, panel.rows);
+		panel.columns = 28;
+		assert.deepEqual(panel.lines().slice(-4), [
+			" x again deletes the only",
+			" copy; other keys cancel:",
+			" “Add src/retry.js with a",
+			" helper that ret…”",
+		]);
+		assert.equal(panel.lines().length, panel.rows);
+	});
+
 	it("undo the changes of a run that wrote to the user's files", async () => {
 		const run = endedRun(aRun({ label: "fix" }), { changesState: "in_place" });
 		const { panel, background } = await open(run);
 		await panel.press("d");
 		assert.match(panel.foot, /^u undo {2}\? keys/);
 		await panel.press("a", "x", "u");
-		assert.equal(panel.foot, "u again undoes “fix” in your files; any other key cancels");
+		assert.equal(panel.foot, "u again undoes it in your files; other keys cancel: “fix”");
 		await panel.press("u");
 		assert.deepEqual(background.commands, [`diff ${run.key}`, `undo ${run.key}`]);
 	});

@@ -130,9 +130,9 @@ for (const version of piVersions) {
 					/^⚠ subagent chain · stopped at step 2 of 3 · \S+s$/,
 					/^ {2}1 ✓ explorer .* The beginning\./,
 					/^ {2}2 ⚠ reviewer .* stopped · I stay/,
-					/^ {2}3 ⚠ tester +never +stopped before it started/,
+					/^ {2}3 – tester +never +stopped before it started$/,
 					/^ {2}to continue reviewer: \/subagents resume \w{8}$/,
-					/^ {2}1 completed · 2 stopped · /,
+					/^ {2}1 completed · 1 stopped · 1 skipped · /,
 				];
 				await card(tui, ...ended);
 				await tui.press("C-d");

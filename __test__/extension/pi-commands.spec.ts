@@ -26,8 +26,8 @@ for (const version of piVersions) {
 			assert.equal(code, 0);
 			assert.match(stdout, /^Sub-agents: 7 agents, 1 unavailable\n/);
 			assert.match(stdout, /✓ explorer +read, grep, find, ls(?:, bash)?\n/);
-			assert.match(stdout, /· researcher +unavailable: needs web_search or .*\n/);
-			assert.match(stdout, /· researcher: agent `researcher` needs one of web_search/);
+			assert.match(stdout, /· researcher +unavailable: its tools are missing\n/);
+			assert.match(stdout, /· researcher: needs one of web_search/);
 			assert.match(stdout, /✓ scout +read, .* · `allowWrite` is off\n/);
 			assert.match(stdout, /· tester +\(builtin\): hidden by the user agent of the same name\n/);
 			assert.match(stdout, /✗ \S*\/\.pi\/agent\/agents\/broken\.md:3:\d+: .* \(FRONTMATTER_READONLY_INVALID\)/);

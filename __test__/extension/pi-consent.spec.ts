@@ -120,7 +120,9 @@ for (const version of piVersions) {
 
 		test("is shown exactly in a small terminal, and allowed only after its end was on the screen", async () => {
 			const prompt = Array.from({ length: 60 }, (_, index) => `${index + 1}. Look there.`).join("\n");
-			const fields = "check: 'API_KEY=abcd1234efgh5678ijkl;./x.sh npm test\u2800\u2800; ./y.sh'\n";
+			const check = "check: 'API_KEY=abcd1234efgh5678ijkl;./x.sh npm test\u2800\u2800; ./y.sh'\n";
+			const setup = `setup: npm ci && ./prepare.sh ${"with a long list of words ".repeat(5)}\n`;
+			const fields = check + setup;
 			const text = `---\nname: scout\ndescription: Scouts around\n${fields}---\n${prompt}\n`;
 			stage.world.write(".pi/agents/scout.md", text);
 			const before = children();
@@ -130,6 +132,11 @@ for (const version of piVersions) {
 			const top = await tui.waitFor(/lines 1 to \d+ of \d\d+ · pageUp\/pageDown\/end/);
 			const shown = top.replace(/ *│\n│ */g, " ");
 			assert.ok(shown.includes("check: API_KEY=abcd1234efgh5678ijkl;./x.sh npm test<U+2800 x2>; ./y.sh"), top);
+			assert.match(
+				top,
+				/its prompt begins: .*\n.*\| 1\. Look there\./,
+				"the first page has the first lines of the prompt",
+			);
 			await tui.chooseLast("Yes, run it");
 			await tui.press("Enter");
 			await tui.waitFor("Scroll to the end first: pageDown or end");

@@ -166,7 +166,7 @@ test("a closed terminal ends pi at once, and keeps a run's text and cost", async
 		const screen = await day.playClosed();
 		assert.match(
 			screen,
-			/interrupted\n.*\n {3}last said:\n {3}load took one path at first\. It takes a list since\n {3}`\/subagents resume \w{8}` continues it\n {3}1 turn · ↑1\.4k ↓60 · \$/,
+			/interrupted\n.*\n {3}last said:\n {3}load took one path at first\. It takes a list since\n {3}to continue \w+: \/subagents resume \w{8}\n {3}1 turn · ↑1\.4k ↓60 · \$/,
 		);
 		const [announced, other] = announcementsIn(day.sessionFile);
 		assert.deepEqual([announced?.deliveryIds.length, other], [1, undefined]);

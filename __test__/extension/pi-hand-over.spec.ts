@@ -81,7 +81,11 @@ for (const version of piVersions) {
 				await eventually(() => stage.childRequests().length > 0, "the request of the child");
 				await tui.press("M-g");
 				const seen = await tui.waitFor(/→ subagent explorer.*started/);
-				assert.match(seen, /\(explorer\) continues in the background: its result arrives as a message/);
+				assert.match(
+					seen,
+					/→ \w{8} \(explorer\) continues in the background *\n/,
+					"only the card says that its result arrives",
+				);
 				gate.open();
 				await tui.waitFor("Heard success: It is done.");
 				await tui.close();

@@ -99,7 +99,7 @@ for (const version of piVersions) {
 
 				await choose(tui, "holder");
 				await tui.press("s");
-				await tui.waitFor("s again stops “holder”");
+				await tui.waitFor("other keys cancel: “holder”");
 				await tui.press("s");
 				const stopped = await tui.waitFor(/▸ ⚠ \d holder .*stopped/);
 				assert.doesNotMatch(stopped, /everything it had started/);

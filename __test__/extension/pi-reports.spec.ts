@@ -50,7 +50,7 @@ for (const version of piVersions) {
 			assert.match(screen, /^ ✓ zeta {2,}read, .*$/m);
 			// Each agent has one row.
 			assert.match(screen, /^ ✓ sigma .*\n ✓ theta .*\n ✓ zeta /m);
-			assert.match(screen, /^ · researcher {2,}unavailable: needs .*$/m);
+			assert.match(screen, /^ · researcher {2,}unavailable: its tools are missing$/m);
 		});
 
 		test("agents NAME: its tools, model, rights and state", async () => {

@@ -61,7 +61,7 @@ for (const size of usualSizes) {
 			await tui.press("d");
 			await tui.waitFor(/Changes of [\s\S]*\n a apply {2}x discard {2}/);
 			await tui.press("a");
-			await tui.waitFor("a again applies “write them” to your files; any other key cancels");
+			await tui.waitFor("a again applies it to your files; other keys cancel: “write them”");
 			await tui.press("n");
 			await tui.waitFor(/\n a apply {2}x discard {2}/);
 			assert.ok(!existsSync(join(cwd, "a.txt")), "the default is No");

@@ -283,7 +283,7 @@ for (const version of piVersions) {
 			await screen.waitFor(/● - panel .*second · 1 running, 1 completed/);
 			await screen.waitFor(/✓ +\d* +first [\s\S]*● +\d* +second/);
 			await screen.press("g", "s");
-			await screen.waitFor("s again stops the workflow “panel”");
+			await screen.waitFor("s again stops the workflow and all of its runs; other keys cancel: “panel”");
 			await screen.press("s");
 			await screen.waitFor(/⚠ - panel .*stopped · 1 completed, 1 without a result/);
 			isWorking = false;

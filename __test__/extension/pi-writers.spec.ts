@@ -88,7 +88,10 @@ for (const version of piVersions) {
 			await tui.close();
 			writeFileSync(join(cwd, "mine.txt"), "mine\n");
 			const flagged = await outputOf(`apply ${run.runId}`);
-			assert.match(flagged, /cannot be applied: these files run code later.*`\.pi\/x`.*--with-flagged/);
+			assert.match(
+				flagged,
+				/cannot be applied: it has files to check first: `\.pi\/x` \(configures pi\);.*--with-flagged/,
+			);
 			assert.match(
 				await outputOf(`apply ${run.runId} --with-flagged`),
 				/applied .* to your tree: `\.pi\/x`, `kept\.txt`, `new\.txt`/,

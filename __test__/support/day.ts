@@ -252,7 +252,7 @@ export class Day {
 		await tui.waitFor(/❯ Find out which tests are missing\.[\s\S]*What is missing so far:/);
 		await look("transcript", tui);
 		await tui.press("s");
-		await tui.waitFor(/“tests”.* any other key cancels/);
+		await tui.waitFor(/other keys cancel: “tests”/);
 		await tui.press("s");
 		await tui.waitFor(/^ ⚠ tests /m);
 		await look("stopped", tui);

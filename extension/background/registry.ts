@@ -26,8 +26,9 @@ export class Background {
 	runs = NONE;
 	/** The running workflows of the session. */
 	workflows: readonly ShownWorkflow[] = [];
-	/** The state of each run's changes after commands, as `CallCard.settle` takes it. */
+	/** The state of runs and their changes after commands, as `CallCard.settle` takes it. */
 	settled = NOTHING_SETTLED;
+	private changes: BackgroundEvent["settled"];
 	/** The ids of foreground runs without a card: scripts have called them. */
 	readonly withoutCard = new Set<string>();
 	private undelivered = NONE;
@@ -72,9 +73,11 @@ export class Background {
 		view = native.openBackground(options, (event) => {
 			// An event of an older session does not apply to this one.
 			if (view && this.session !== view) return;
-			if (event.settled) this.settled = JSON.stringify(event.settled);
 			if (event.workflows) this.workflows = event.workflows;
-			if (event.runs || event.settled || event.workflows) this.publish(event.runs ? runsOf(event.runs) : this.runs);
+			if (event.settled) this.changes = event.settled;
+			const runs = event.runs ? runsOf(event.runs) : this.runs;
+			if (event.settled || event.runs) this.settled = settledOf(this.changes, runs);
+			if (event.runs || event.settled || event.workflows) this.publish(runs);
 			onEvent(event);
 		});
 		this.session = view;
@@ -87,6 +90,7 @@ export class Background {
 		this.undelivered = NONE;
 		this.offered.clear();
 		this.settled = NOTHING_SETTLED;
+		this.changes = undefined;
 		this.workflows = [];
 		this.withoutCard.clear();
 		this.publish(NONE);
@@ -124,6 +128,17 @@ export type { RunRecord };
 
 export function isLive({ state }: RunRecord): boolean {
 	return state !== "ended";
+}
+
+/** Combines the states of changes with the runs that were resumed, or have ended in the background. */
+function settledOf(changes: BackgroundEvent["settled"] = {}, runs: readonly RunRecord[]): string {
+	const settled = new Map<string, object>(Object.entries(changes).map(([id, state]) => [id, { changes: state }]));
+	for (const run of runs) {
+		const hasEnded = !isLive(run) && !run.isForeground;
+		const { runId, timesResumed } = run;
+		if (hasEnded || timesResumed > 0) settled.set(runId, { ...settled.get(runId), timesResumed, hasEnded });
+	}
+	return JSON.stringify(Object.fromEntries(settled));
 }
 
 /** Identifies one end of a run. A run has several ends if it was resumed. */

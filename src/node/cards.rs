@@ -82,8 +82,8 @@ impl CallCard {
         self.0.finish(&details, &text, has_failed, now_ms);
     }
 
-    /// Takes what commands have done with the changes of runs, as JSON: `BackgroundEvent.settled`. The card of a
-    /// result then no longer offers these commands.
+    /// Takes what commands have done with runs since then, as JSON: `BackgroundEvent.settled`, or an object like
+    /// `{ [runId]: { changes?, timesResumed?, hasEnded? } }`. The card of a result then no longer offers these commands.
     #[napi(catch_unwind)]
     pub fn settle(&mut self, settled: String) {
         self.0.settle(&cards::SettledRuns::read(&settled));

@@ -251,6 +251,8 @@ pub(super) struct AnnouncedRun {
     pub ended_ms: Option<i64>,
     #[serde(alias = "ranBeforeMs")]
     pub previous_run_ms: Option<u64>,
+    /// The number of resumptions before this end. Absent in messages of earlier releases.
+    pub times_resumed: Option<u32>,
     pub notes: Option<Vec<String>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub caveats: Vec<String>,
@@ -282,6 +284,7 @@ impl AnnouncedRun {
             started_ms: run.started_ms,
             ended_ms: run.ended_ms,
             previous_run_ms: Some(run.previous_run_ms).filter(|ms| *ms > 0),
+            times_resumed: Some(run.times_resumed).filter(|times| *times > 0),
             notes: Some(run.notes.clone()).filter(|notes| !notes.is_empty()),
             artifacts: run.artifacts.clone(),
             caveats: run.caveats.iter().map(ToString::to_string).collect(),

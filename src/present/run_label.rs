@@ -14,8 +14,6 @@ pub(super) const MAX_CELL: usize = 160;
 
 /// The text that distinguishes a foreground run from a background run.
 pub(super) const WAITED_FOR: &str = "a call waits for it";
-/// The same text once the run has ended.
-pub(super) const WAS_WAITED_FOR: &str = "its call has its result";
 
 /// `explorer "find the code"`.
 pub(crate) fn agent_and_label(run: &RunRecord) -> String {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::time::Duration;
 
 use super::report::Mark;
-use crate::run::{Caveat, RetryNotice, RunOutcome, RunState, TaskState, for_person};
+use crate::run::{Caveat, NOT_STARTED, RetryNotice, RunOutcome, RunState, TaskState, for_person};
 use sanitizer::figures::{self, epoch_ms};
 use sanitizer::one_line;
 
@@ -112,7 +112,7 @@ pub fn state_label(status: &RunStatus, now_ms: i64) -> StateLabel {
                 noted(outcome_mark(outcome), "killed", format!("killed by {}", one_line(signal, MAX_WORD)))
             }
             (RunOutcome::Aborted, None) if *attempt == Some(0) => {
-                noted(Mark::Warning, "stopped", "stopped before it started".to_owned())
+                noted(Mark::Skipped, "stopped", "stopped before it started".to_owned())
             }
             (outcome, None) => same_note(outcome_mark(outcome), outcome_word(outcome)),
         },
@@ -146,7 +146,9 @@ const STOPPED: [&str; 2] = ["cancelled by user", "stopped on request"];
 
 /// Returns an error without the words that are for a model, and nothing if `state` says the same.
 pub(super) fn reason<'a>(state: &str, error: &'a str) -> Cow<'a, str> {
-    let is_said = state == RunOutcome::Aborted.as_str() && STOPPED.contains(&error.trim());
+    let fact = error.trim();
+    let fact = fact.strip_prefix(NOT_STARTED).unwrap_or(fact);
+    let is_said = state == RunOutcome::Aborted.as_str() && STOPPED.contains(&fact);
     if is_said { "".into() } else { for_person(error) }
 }
 
@@ -290,7 +292,7 @@ mod tests {
             (of("aborted"), Mark::Warning, "stopped", Some("stopped")),
             (
                 RunStatus { attempt: Some(0), ..of("aborted") },
-                Mark::Warning,
+                Mark::Skipped,
                 "stopped",
                 Some("stopped before it started"),
             ),

@@ -86,6 +86,7 @@ pub(crate) use result::ANNOUNCE_SKIP;
 pub(crate) use result::artifacts::{
     MAX_CHANGES, MAX_FLAGGED, changes_summary, files_summary, must_be_delivered,
 };
+pub(crate) use result::builder::NOT_STARTED;
 pub use result::{
     Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,

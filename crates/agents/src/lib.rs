@@ -45,7 +45,7 @@ mod surface;
 mod tools;
 mod values;
 
-pub use arguments::{Misuse, prepare_arguments, prepare_json};
+pub use arguments::{MISUSE_END, Misuse, prepare_arguments, prepare_json};
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub use child_tools::{AskTool, ChildTool, ask_tool, submit_tool};
 pub use consent::{

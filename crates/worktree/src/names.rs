@@ -344,6 +344,21 @@ pub(crate) fn flag_of(path: &Path) -> Option<Flag> {
     link.map(|(_, flag)| *flag).or_else(|| is_head().then_some(Flag::protected(HEAD)))
 }
 
+/// Returns the effect of a flagged path. A path without a flagged name runs code because of a link or of a repository's
+/// configuration.
+pub(crate) fn effect_of(path: &Path) -> &'static str {
+    match flag_of(path) {
+        Some(Flag { danger: Danger::Protected, entry: ".pi" }) => "configures pi",
+        Some(Flag { danger: Danger::Protected, entry: ".agents" | ".claude" | ".mcp.json" }) => {
+            "configures agents"
+        }
+        Some(Flag { danger: Danger::Protected, .. }) => "belongs to a repository",
+        Some(Flag { danger: Danger::RunsRemotely, .. }) => "runs code on a build server",
+        Some(Flag { danger: Danger::Instructs, .. }) => "instructs agents",
+        Some(Flag { danger: Danger::Runs, .. }) | None => "runs code later",
+    }
+}
+
 /// Orders flagged paths so that many decoys of one kind cannot hide another kind of file. First comes one path of each
 /// kind, the worst kind first, then the next path of each kind. Within a kind, paths near the root come first.
 pub fn by_danger(paths: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {

@@ -164,10 +164,15 @@ impl ForegroundRun {
         if owner == ResultOwner::Call {
             live.owner.send_replace(ResultOwner::NoOne);
             let run_id = self.store_ended(result).await;
+            let record = live.record();
+            // The card and the lists show the same duration.
+            let lasted = record.ended_ms.zip(record.started_ms).filter(|_| run_id.is_some());
+            let lasted = lasted.and_then(|(ended, started)| u64::try_from(ended - started).ok());
             // A run in memory has lost its key.
-            let is_lost = live.record().workflow.is_some() && self.service.store.is_in_memory(&live.key());
+            let is_lost = record.workflow.is_some() && self.service.store.is_in_memory(&live.key());
             for single in &mut result.details.results {
                 single.run_id.clone_from(&run_id);
+                single.duration_ms = lasted.unwrap_or(single.duration_ms);
                 if is_lost && single.outcome == RunOutcome::Completed {
                     single.diagnostics.push(NOT_KEPT.to_owned());
                 }

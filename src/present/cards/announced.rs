@@ -7,7 +7,8 @@ use serde::Deserialize;
 use super::state::SettledRuns;
 use super::stored::read;
 use super::work::{
-    ANSWER_LINES, PARTIAL_LINES, draw_answer, draw_artifacts, draw_caveats, draw_partial, draw_path, figures,
+    ANSWER_LINES, PARTIAL_LINES, draw_answer, draw_artifacts, draw_caveats, draw_partial, draw_path,
+    draw_resume, figures,
 };
 use crate::present::announcement::AnnouncedRun;
 use crate::present::paint::{INDENT, Limit, Page, Part, Span, first_line, folded};
@@ -136,9 +137,9 @@ impl AnnouncedRun {
             let settled = settled.of(artifacts.id(&self.run_id));
             draw_artifacts(page, &artifacts.as_result(&self.run_id, settled), is_expanded);
         }
-        if self.outcome.as_deref() == Some("interrupted") {
-            let resume = format!("`/subagents resume {}` continues it", folded(&self.run_id));
-            page.line([Span::new("muted", resume)]);
+        if self.can_resume() {
+            let is_resumed = settled.is_resumed(&self.run_id, self.times_resumed.unwrap_or_default());
+            draw_resume(page, &self.agent, &folded(&self.run_id), is_resumed);
         }
         if is_expanded {
             for note in self.notes.iter().flatten() {
@@ -150,12 +151,24 @@ impl AnnouncedRun {
             return;
         }
         page.line([Span::new("dim", folded(&self.session_key))]);
-        let is_archived = self.archive_at_ms.is_some_and(|at| at <= now_ms());
         // An archived transcript has another name, which the command finds.
-        if is_archived {
+        if self.is_archived() {
             page.line([Span::new("dim", format!("/subagents log {}", folded(&self.run_id)))]);
         } else {
             draw_path(page, "session", self.transcript.as_deref().unwrap_or_default());
+        }
+    }
+
+    fn is_archived(&self) -> bool {
+        self.archive_at_ms.is_some_and(|at| at <= now_ms())
+    }
+
+    /// Returns true if `resume` continues it. A run that pi has interrupted can start again without a transcript.
+    fn can_resume(&self) -> bool {
+        match self.state() {
+            "interrupted" => true,
+            "completed" | "skipped" => false,
+            _ => self.transcript.is_some() && !self.is_archived(),
         }
     }
 
@@ -240,6 +253,24 @@ mod tests {
             ..run
         };
         assert_eq!(drawn(&stopped, "{}"), ["⚠ build · stopped", "  last said:", "  Half."]);
+        let with_transcript = RunRecord {
+            agent: "worker".to_owned(),
+            transcript: Some("/runs/session.jsonl".into()),
+            ..stopped.clone()
+        };
+        for outcome in [RunOutcome::Aborted, RunOutcome::Failed, RunOutcome::Budget, RunOutcome::Interrupted]
+        {
+            let run = RunRecord { outcome: Some(outcome), ..with_transcript.clone() };
+            let resume = "  to continue worker: /subagents resume 1a2b3c4d".to_owned();
+            assert!(drawn(&run, "{}").contains(&resume), "{outcome}: {:?}", drawn(&run, "{}"));
+        }
+        let again = |times_resumed| RunRecord { times_resumed, ..with_transcript.clone() };
+        for (times, is_resumed) in [(0, true), (1, false)] {
+            let lines = drawn(&again(times), r#"{"1a2b3c4d":{"timesResumed":1}}"#);
+            assert_eq!(lines.last().map(String::as_str) == Some("  resumed"), is_resumed, "{lines:?}");
+        }
+        let archived = RunRecord { archive_at_ms: Some(2), ..with_transcript };
+        assert!(!drawn(&archived, "{}").join("\n").contains("resume"), "an archived run cannot be resumed");
     }
 
     #[test]

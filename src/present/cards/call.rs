@@ -26,6 +26,8 @@ const RECENT: Room = Room { calls: 3, text: 2, shows_texts: false };
 /// Lines that sum up several tasks under way, where a narrow terminal breaks them.
 const SUMMARY_ROWS: usize = 3;
 
+/// A narrower card shows its state instead of the name of the tool.
+const TOOL_FROM: usize = 36;
 /// A call that has run for less shows no keys, because it may be about to end.
 const KEYS_FROM_MS: f64 = 5_000.0;
 
@@ -86,8 +88,12 @@ impl<'a> Card<'a> {
         let asked = call.plan.first();
         if call.mode == Mode::Single {
             let name = asked.map(|asked| asked.agent.as_str()).filter(|agent| !agent.is_empty());
-            let title =
-                title(self.mark(), "subagent", name.unwrap_or(if self.has_ended() { "" } else { "…" }));
+            let title = match name.filter(|_| page.width() < TOOL_FROM) {
+                Some(name) => title(self.mark(), name, ""),
+                None => {
+                    title(self.mark(), "subagent", name.unwrap_or(if self.has_ended() { "" } else { "…" }))
+                }
+            };
             // The body has the facts that a completed answer may contradict.
             let has_caveat = |view: &&TaskView| view.is_completed() && view.has_caveat();
             let first = list.views.first().filter(|view| !has_caveat(view));
@@ -103,7 +109,10 @@ impl<'a> Card<'a> {
         // While the call runs, the clock is in the last line, because this one may be out of sight (see `max_rows`).
         let clock = if self.has_ended() { self.clock() } else { Span::default() };
         let progress = Span::new("muted", self.progress());
-        let title = title(self.mark(), "subagent", call.mode.as_str());
+        let title = match call.mode.as_str() {
+            mode if page.width() < TOOL_FROM => title(self.mark(), mode, ""),
+            mode => title(self.mark(), "subagent", mode),
+        };
         page.line([title, progress.into(), Part::from(clock).ranked(1)]);
         if !self.has_ended() && !self.is_live() {
             list.draw(page);
@@ -180,7 +189,11 @@ impl<'a> Card<'a> {
         // The text of a call without an answer has only notes for the model.
         let output = result.output.as_deref().unwrap_or_default();
         if view.continues() {
-            let text = "it works in the background: its result arrives as a message";
+            let text = if result.has_later_end {
+                "it has ended in the background: its result is below"
+            } else {
+                "it works in the background: its result arrives as a message"
+            };
             page.text("muted", text, Limit::None);
         }
         let failure = Failure { code: None, message: result.error.as_deref().unwrap_or(text) };
@@ -217,7 +230,7 @@ impl<'a> Card<'a> {
     /// Counts, clock and what all of them spent.
     fn draw_summary(&self, page: &mut Page) {
         let views = &self.list.views;
-        let states: Vec<&str> = views.iter().map(|view| view.state).collect();
+        let states: Vec<&str> = views.iter().map(TaskView::counted_state).collect();
         let mut spans = counts(&states, "");
         if !self.has_ended() {
             spans.push(self.clock());

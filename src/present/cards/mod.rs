@@ -27,6 +27,7 @@ mod work;
 
 use super::Mark;
 use super::paint::{INDENT, Limit, Page, Part, REST, Span, folded};
+use crate::run::for_person;
 
 pub use announced::Announcement;
 pub(super) use tasks::clock;
@@ -55,8 +56,8 @@ fn title(mark: Mark, tool: &str, name: &str) -> Part {
 fn draw_foreign(page: &mut Page, text: &str, is_error: bool, is_expanded: bool) {
     let note = page.hint(format!("{REST} more lines"));
     let limit = if is_expanded { Limit::None } else { Limit::Noted(FOREIGN_LINES, note) };
-    let color = if is_error { "error" } else { "toolOutput" };
-    page.indented(INDENT, |page| page.text(color, text, limit));
+    let (color, text) = if is_error { ("error", for_person(text)) } else { ("toolOutput", text.into()) };
+    page.indented(INDENT, |page| page.text(color, &text, limit));
 }
 
 #[cfg(test)]

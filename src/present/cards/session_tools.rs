@@ -13,6 +13,8 @@ use crate::run::for_person;
 use agents::{Tool, prepare_arguments};
 use sanitizer::text_enum;
 
+/// A narrower head has the id instead of the kind of the call.
+const WIDE_FROM: usize = 44;
 /// Lines of a report in a collapsed card.
 const FEW_LINES: usize = 6;
 
@@ -122,7 +124,7 @@ impl SessionCall {
 
     pub(super) fn draw_head(&self, page: &mut Page) {
         let parts = match Tool::parse(&self.tool) {
-            Some(Tool::SessionsSpawn) => self.spawn_head(),
+            Some(Tool::SessionsSpawn) => self.spawn_head(page.width()),
             Some(Tool::AgentsList) => self.agents_head(),
             _ => vec![
                 title(self.mark(), &self.tool, self.argument("sessionKey")),
@@ -144,7 +146,7 @@ impl SessionCall {
         beginning(self.arguments.get(name).and_then(Value::as_str).unwrap_or_default(), PREVIEW_CHARS)
     }
 
-    fn spawn_head(&self) -> Vec<Part> {
+    fn spawn_head(&self, width: usize) -> Vec<Part> {
         let receipt: Option<Receipt> = self.stored("subagent-receipt");
         let receipt = receipt.as_ref();
         let key = receipt.and_then(|receipt| receipt.child_session_key.as_deref()).unwrap_or_default();
@@ -153,11 +155,18 @@ impl SessionCall {
         let named = [self.argument("agentId"), self.argument("agent"), spawned, "subagent"];
         let agent = named.into_iter().find(|name| !name.is_empty());
         let run_id = receipt.and_then(|receipt| receipt.run_id.as_deref()).unwrap_or_default();
+        let started = Span::new("muted", if self.mark() == Mark::Started { "started" } else { "" });
+        let (label, id) =
+            (Span::new("toolOutput", folded(self.argument("label"))), Span::new("dim", folded(run_id)));
+        if width < WIDE_FROM {
+            let name = folded(agent.unwrap_or_default());
+            return vec![title(self.mark(), &name, ""), id.into(), started.into(), label.into()];
+        }
         vec![
             title(self.mark(), "background", agent.unwrap_or_default()),
-            Span::new("muted", if self.mark() == Mark::Started { "started" } else { "" }).into(),
-            Span::new("toolOutput", folded(self.argument("label"))).into(),
-            Span::new("dim", folded(run_id)).into(),
+            started.into(),
+            label.into(),
+            id.into(),
             // The task takes what room there is: the line is cut where the terminal ends.
             Span::new("muted", folded(self.argument("task"))).into(),
         ]
@@ -224,7 +233,8 @@ impl SessionCall {
     /// Draws the readable text of foreign details.
     fn draw_plain(&self, page: &mut Page) {
         if !self.text.is_empty() {
-            page.text(self.color(), &self.text, Limit::None);
+            let text = if self.is_error { for_person(&self.text) } else { self.text.as_str().into() };
+            page.text(self.color(), &text, Limit::None);
         }
     }
 

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::stored::read_details;
 use super::tasks::{PlannedTask, float, plan};
-use crate::run::{Mode, RunDetails, Settled, TaskProgress};
+use crate::run::{Mode, RunDetails, RunOutcome, Settled, TaskProgress};
+use serde::Deserialize;
+use serde_json::Value;
 
 /// The requested size of a card, and the time.
 #[derive(Clone, Debug, Default)]
@@ -23,18 +25,44 @@ pub struct Extent {
 
 /// The state of each run's changes after commands, by the id of the run.
 #[derive(Debug, Default)]
-pub struct SettledRuns(HashMap<String, Settled>);
+pub struct SettledRuns(HashMap<String, SettledRun>);
+
+/// The news about a run since a card or a message was drawn first.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct SettledRun {
+    /// What a command has done with its changes.
+    changes: Option<String>,
+    /// The number of times that it was resumed.
+    times_resumed: u32,
+    /// True if it has ended in the background.
+    has_ended: bool,
+}
 
 impl SettledRuns {
-    /// Reads an object of ids and of what a command has done. Words that only a later release knows are left out.
+    /// Reads an object of ids and of the news of the runs, or only of what a command has done with the changes. Words that only a
+    /// later release knows are left out.
     #[must_use]
     pub fn read(json: &str) -> Self {
-        let words: HashMap<String, String> = serde_json::from_str(json).unwrap_or_default();
-        Self(words.into_iter().filter_map(|(id, word)| Some((id, Settled::parse(&word)?))).collect())
+        let runs: HashMap<String, Value> = serde_json::from_str(json).unwrap_or_default();
+        let run = |news: Value| match news {
+            Value::String(word) => SettledRun { changes: Some(word), ..SettledRun::default() },
+            news => serde_json::from_value(news).unwrap_or_default(),
+        };
+        Self(runs.into_iter().map(|(id, news)| (id, run(news))).collect())
     }
 
     pub(super) fn of(&self, run_id: &str) -> Option<Settled> {
-        self.0.get(run_id).copied()
+        self.0.get(run_id).and_then(|run| Settled::parse(run.changes.as_deref()?))
+    }
+
+    /// Returns true if the run was resumed after the end that followed this number of resumptions.
+    pub(super) fn is_resumed(&self, run_id: &str, times_resumed: u32) -> bool {
+        self.0.get(run_id).is_some_and(|run| run.times_resumed > times_resumed)
+    }
+
+    fn has_ended(&self, run_id: &str) -> bool {
+        self.0.get(run_id).is_some_and(|run| run.has_ended)
     }
 }
 
@@ -139,7 +167,12 @@ impl Call {
     /// Takes what commands have done with the changes of runs.
     pub(super) fn settle(&mut self, settled: &SettledRuns) {
         for result in self.details.iter_mut().flat_map(|details| &mut details.results) {
-            result.settled = result.run_id.as_deref().and_then(|id| settled.of(id));
+            let Some(id) = result.run_id.as_deref() else { continue };
+            result.settled = settled.of(id);
+            result.has_later_end = match result.outcome {
+                RunOutcome::Background => settled.has_ended(id),
+                _ => settled.is_resumed(id, 0),
+            };
         }
     }
 

@@ -200,7 +200,7 @@ impl<'a> TaskList<'a> {
     fn draw_hidden(&self, page: &mut Page, shown: &[usize]) {
         let states: Vec<&str> = (0..self.views.len())
             .filter(|index| !shown.contains(index))
-            .map(|index| self.views[index].state)
+            .map(|index| self.views[index].counted_state())
             .collect();
         let counted: Vec<String> = counts(&states, "more ").into_iter().map(|span| span.text).collect();
         if !states.is_empty() {

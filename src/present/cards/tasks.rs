@@ -173,6 +173,11 @@ impl<'a> TaskView<'a> {
         self.label.note.as_deref().unwrap_or_default()
     }
 
+    /// Returns the state that a count of tasks has for it. A task that was stopped before it started was skipped.
+    pub(super) fn counted_state(&self) -> &str {
+        if self.mark() == Mark::Skipped { RunOutcome::Skipped.as_str() } else { self.state }
+    }
+
     /// Returns true if the host knows a fact that its answer may contradict.
     pub(super) fn has_caveat(&self) -> bool {
         self.result.is_some_and(|result| !result.caveats.is_empty())

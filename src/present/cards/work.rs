@@ -171,9 +171,7 @@ pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
     let is_done =
         matches!(result.outcome, RunOutcome::Completed | RunOutcome::Background | RunOutcome::Skipped);
     if !is_done && result.session_file.is_some() {
-        let command = Span::new("accent", format!("/subagents resume {id}"));
-        let agent = format!("to continue {}: ", quoted_if_unusual(&result.agent));
-        page.wrapped(&[], &[Span::new("muted", agent), command], Limit::None);
+        draw_resume(page, &result.agent, &id, result.has_later_end);
     }
     let branch = result.isolation.as_ref().map(|isolation| isolation.branch.as_ref());
     let (location, action) = match branch {
@@ -195,6 +193,17 @@ pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
         }
     };
     page.wrapped(&[], &spans, Limit::None);
+}
+
+/// Draws the command that continues an unfinished run, unless it was already resumed.
+pub(super) fn draw_resume(page: &mut Page, agent: &str, id: &str, is_resumed: bool) {
+    if is_resumed {
+        page.line([Span::new("success", "resumed")]);
+        return;
+    }
+    let command = Span::new("accent", format!("/subagents resume {id}"));
+    let agent = format!("to continue {}: ", quoted_if_unusual(agent));
+    page.wrapped(&[], &[Span::new("muted", agent), command], Limit::None);
 }
 
 /// Turns, tokens, cost, context and model, each only when there is something to say.

@@ -10,6 +10,8 @@ pub type Color = &'static str;
 pub(super) const ELLIPSIS: &str = "…";
 /// A separator at the end of a line.
 const DANGLING: &str = " ·";
+/// A separator at the beginning of a line.
+const LEADING: &str = "· ";
 /// The minimum width at which a cut text is still readable.
 pub(super) const MIN_COLUMNS: usize = 6;
 /// The minimum width of a path next to text that is too long.
@@ -148,10 +150,13 @@ pub(super) fn wrap(spans: &[Span], columns: usize, lead: &[Span]) -> Vec<Vec<Spa
     let text: String = spans.iter().map(|span| span.text.as_str()).collect();
     let mut ranges = wrapped_ranges(&text, columns.saturating_sub(indent).max(1));
     // The end of a line separates as well.
-    let before_last = ranges.len().saturating_sub(1);
-    for range in &mut ranges[..before_last] {
-        if let Some(words) = text[range.clone()].strip_suffix(DANGLING) {
-            range.end = range.start + words.len();
+    for at in 1..ranges.len() {
+        let before = &mut ranges[at - 1];
+        if let Some(words) = text[before.clone()].strip_suffix(DANGLING) {
+            before.end = before.start + words.len();
+        }
+        if text[ranges[at].clone()].starts_with(LEADING) {
+            ranges[at].start += LEADING.len();
         }
     }
     let line = |(index, (start, end)): (usize, (usize, usize))| {

@@ -8,6 +8,8 @@ use crate::present::runs::ShownRun;
 /// The number of conversation entries that `log` shows, which is the maximum of the command.
 const LOG: &str = "200 tools";
 const MAX_NAME_COLUMNS: usize = 40;
+/// The columns of two quotes.
+const QUOTES: usize = 2;
 
 /// A command that runs once its key was pressed again.
 #[derive(Clone, Copy, Debug)]
@@ -17,10 +19,8 @@ pub(super) struct Confirmed {
     pub(super) flag: &'static str,
     /// The words after the run.
     pub(super) rest: &'static str,
-    /// Its effect, after the name of the key and before the name of the run.
-    pub(super) verb: &'static str,
-    /// Its effect after the name of the run.
-    pub(super) end: &'static str,
+    /// Its effect, after the name of the key.
+    pub(super) effect: &'static str,
     /// True if the panel shows its report instead of one line.
     pub(super) has_report: bool,
 }
@@ -29,21 +29,19 @@ const STOP: Confirmed = Confirmed {
     name: "stop",
     flag: "",
     rest: "",
-    verb: "stops",
-    end: " and everything it started",
+    effect: "stops it and everything it started",
     has_report: false,
 };
-const STOP_WORKFLOW: Confirmed =
-    Confirmed { verb: "stops the workflow", end: " and all of its runs", ..STOP };
-const GIVE_UP_WORKFLOW: Confirmed = Confirmed { verb: "gives up the workflow", end: "", ..STOP };
+const STOP_WORKFLOW: Confirmed = Confirmed { effect: "stops the workflow and all of its runs", ..STOP };
+const GIVE_UP_WORKFLOW: Confirmed = Confirmed { effect: "gives up the workflow", ..STOP };
 const APPLY: Confirmed =
-    Confirmed { name: "apply", verb: "applies", end: " to your files", has_report: true, ..STOP };
-const ABORT_APPLY: Confirmed = Confirmed { flag: "--abort", verb: "undoes the apply of", end: "", ..APPLY };
-const UNDO: Confirmed = Confirmed { name: "undo", verb: "undoes", end: " in your files", ..APPLY };
+    Confirmed { name: "apply", effect: "applies it to your files", has_report: true, ..STOP };
+const ABORT_APPLY: Confirmed = Confirmed { flag: "--abort", effect: "undoes the apply", ..APPLY };
+const UNDO: Confirmed = Confirmed { name: "undo", effect: "undoes it in your files", ..APPLY };
 const DISCARD: Confirmed =
-    Confirmed { name: "discard", rest: "--yes", verb: "deletes the only copy of", end: "", ..APPLY };
+    Confirmed { name: "discard", rest: "--yes", effect: "deletes the only copy", ..APPLY };
 /// The same after an apply.
-const DISCARD_APPLIED: Confirmed = Confirmed { verb: "deletes the branch of", ..DISCARD };
+const DISCARD_APPLIED: Confirmed = Confirmed { effect: "deletes the branch", ..DISCARD };
 
 /// A key's effect on a run.
 pub(super) enum Effect {
@@ -169,7 +167,12 @@ pub(super) fn change_hints(run: &ShownRun) -> Vec<Hint> {
 
 /// Returns the name of a run or a workflow in quotes.
 pub(super) fn quoted(name: &str) -> String {
-    format!("“{}”", clipped(name, MAX_NAME_COLUMNS))
+    quoted_within(name, MAX_NAME_COLUMNS + QUOTES)
+}
+
+/// Returns a name in quotes, in at most `columns`.
+pub(super) fn quoted_within(name: &str, columns: usize) -> String {
+    format!("“{}”", clipped(name, columns.saturating_sub(QUOTES).min(MAX_NAME_COLUMNS)))
 }
 
 /// The run or the workflow that a command is for.
@@ -180,15 +183,15 @@ pub(super) struct Named {
     /// The id of a run.
     pub(super) run_id: String,
     /// Its name for people.
-    pub(super) shown: String,
+    pub(super) name: String,
 }
 
 impl Named {
     pub(super) fn run(run: &ShownRun) -> Self {
-        Self { word: run.key.clone(), run_id: run.run_id.clone(), shown: quoted(&run.name()) }
+        Self { word: run.key.clone(), run_id: run.run_id.clone(), name: run.name() }
     }
 
     pub(super) fn workflow(workflow: &ShownWorkflow) -> Self {
-        Self { word: workflow.exact_word(), run_id: String::new(), shown: quoted(&workflow.name) }
+        Self { word: workflow.exact_word(), run_id: String::new(), name: workflow.name.clone() }
     }
 }

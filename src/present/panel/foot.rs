@@ -1,11 +1,17 @@
-//! The last line of the panel: a question or a message, else the keys.
+//! The last lines of the panel: a question or a message, else the keys.
 
-use super::actions::{Confirmed, Hint, Named};
+use super::actions::{Confirmed, Hint, Named, quoted, quoted_within};
 use super::keys::{KeyNames, PanelAction};
-use crate::present::paint::{Color, Page, Span, width_of};
+use crate::present::paint::{Color, Limit, Page, Span, width_of};
 
 /// The space between hints.
 const GAP: &str = "  ";
+/// A narrower page may have two lines of keys.
+const TWO_LINES_BELOW: usize = 44;
+/// Next to a question, a name has at least this many columns. In a narrower page it has lines of its own.
+const MIN_NAME_COLUMNS: usize = 12;
+/// The lines of a message.
+const MESSAGE_LINES: usize = 3;
 /// The time for which a message replaces the keys, in milliseconds.
 const MESSAGE_MS: i64 = 6_000;
 
@@ -13,8 +19,6 @@ const MESSAGE_MS: i64 = 6_000;
 #[derive(Debug)]
 pub(super) struct Confirmation {
     pub(super) action: PanelAction,
-    /// The text after the name of the key.
-    pub(super) question: String,
     pub(super) command: Confirmed,
     /// The run or the workflow.
     pub(super) run: Named,
@@ -28,7 +32,7 @@ struct Message {
     until_ms: Option<i64>,
 }
 
-/// The state of the last line.
+/// The state of the last lines.
 #[derive(Debug, Default)]
 pub(super) struct Foot {
     asked: Option<Confirmation>,
@@ -59,32 +63,51 @@ impl Foot {
     }
 
     pub(super) fn draw(&mut self, page: &mut Page, hints: &[Hint], keys: KeyNames, now_ms: i64) {
-        if let Some(Confirmation { action, question, .. }) = &self.asked {
-            page.spans(vec![Span::new("warning", format!("{} {question}", keys.of(*action)))]);
+        if let Some(Confirmation { action, command, run }) = &self.asked {
+            let question = format!("{} again {}; other keys cancel: ", keys.of(*action), command.effect);
+            // Only the name is shortened.
+            let room = page.width().saturating_sub(width_of(&question));
+            let is_narrow = room < MIN_NAME_COLUMNS;
+            let name = if is_narrow { quoted(&run.name) } else { quoted_within(&run.name, room) };
+            page.text("warning", &format!("{question}{name}"), Limit::None);
             return;
         }
         if let Some(Message { color, text, until_ms }) = &mut self.message
             && now_ms < *until_ms.get_or_insert(now_ms + MESSAGE_MS)
         {
-            page.spans(vec![Span::new(color, text)]);
+            page.text(color, text, Limit::Lines(MESSAGE_LINES));
             return;
         }
         draw_hints(page, hints, keys);
     }
 }
 
-/// Draws the keys on one line: the last two, and before them as many as fit.
+/// Draws the keys on one line: the last two, and before them as many as fit. In a narrow page, the last two move to a line
+/// of their own if the others need the room.
 fn draw_hints(page: &mut Page, hints: &[Hint], keys: KeyNames) {
     let width = |(action, description): &Hint| width_of(keys.of(*action)) + 1 + description.len() + GAP.len();
     let (fitting, last) = hints.split_at(hints.len().saturating_sub(2));
-    let mut room = (page.width() + GAP.len()).checked_sub(last.iter().map(width).sum());
+    let columns = |hints: &[Hint]| hints.iter().map(width).sum::<usize>();
+    let all = page.width() + GAP.len();
+    let is_split = page.width() < TWO_LINES_BELOW && columns(hints) > all && !fitting.is_empty();
+    let mut room = if is_split { Some(all) } else { all.checked_sub(columns(last)) };
     let fits = |hint: &&Hint| {
         room = room.and_then(|room| room.checked_sub(width(hint)));
         room.is_some()
     };
-    let shown: Vec<&Hint> = fitting.iter().take_while(fits).chain(last).collect();
+    let shown: Vec<&Hint> = fitting.iter().take_while(fits).collect();
+    if is_split {
+        draw_line(page, &shown, keys);
+        draw_line(page, &Vec::from_iter(last), keys);
+    } else {
+        draw_line(page, &shown.into_iter().chain(last).collect::<Vec<_>>(), keys);
+    }
+}
+
+/// Draws keys on one line.
+fn draw_line(page: &mut Page, hints: &[&Hint], keys: KeyNames) {
     let mut spans = Vec::new();
-    for (index, (action, description)) in shown.into_iter().enumerate() {
+    for (index, (action, description)) in hints.iter().enumerate() {
         let gap = if index == 0 { "" } else { GAP };
         spans.push(Span { text: gap.to_owned(), ..Span::default() });
         spans.push(Span::new("accent", keys.of(*action)));

@@ -2,9 +2,10 @@
 
 use super::keys::{PanelAction, moved, scrolled};
 use super::runs::{Row, Runs};
-use crate::present::paint::{Color, INDENT, Limit, Page, Theme, folded};
+use crate::present::paint::{Color, INDENT, Limit, PREVIEW_CHARS, Page, Theme, beginning, folded, width_of};
 use crate::present::runs::{
-    ListRow, ListView, ShownRun, draw_latest, draw_list, draw_list_head, draw_task, draw_usage, draw_workflow,
+    ListRow, ListView, ShownRun, draw_failure, draw_latest, draw_list, draw_list_head, draw_run_artifacts,
+    draw_task, draw_usage, draw_workflow,
 };
 
 /// The minimum heights for the column names and for the details below the list.
@@ -15,6 +16,8 @@ const DETAIL_ROWS: usize = 8;
 const MAX_DETAIL_ROWS: usize = 16;
 const MIN_DETAIL_ROWS: usize = 3;
 const USAGE_LINES: usize = 2;
+/// The columns of a rule around its title.
+const RULE_COLUMNS: usize = 8;
 
 /// The position in the list.
 #[derive(Debug, Default)]
@@ -113,22 +116,23 @@ impl List {
 /// Returns the details of a run: its task, its question, its activity or result, and its usage.
 fn detail_lines(theme: Theme, width: usize, rows: usize, run: &ShownRun, now_ms: i64) -> Vec<String> {
     let part = |draw: &dyn Fn(&mut Page)| Page::draw(theme, width, |page| page.indented(INDENT, draw));
-    let task = part(&|page| draw_task(page, run));
+    let name = run.name();
+    // The rule has the task of a run without a label.
+    let has_task =
+        folded(beginning(&run.task, PREVIEW_CHARS)) != name || width_of(&name) + RULE_COLUMNS > width;
+    let task = part(&|page| draw_task(page, run, has_task));
     let mut usage = part(&|page| draw_usage(page, run));
     usage.truncate(USAGE_LINES);
-    let mut latest = part(&|page| draw_latest(page, run, now_ms));
-    let room = rows.saturating_sub(2 + task.len() + usage.len());
-    if run.is_live() {
-        // For running text, the end matters most.
-        latest.drain(..latest.len().saturating_sub(room));
-    } else {
-        latest.truncate(room);
-    }
+    let failure = part(&|page| draw_failure(page, run, now_ms));
+    let artifacts = part(&|page| draw_run_artifacts(page, run));
+    let others = [&task, &failure, &artifacts, &usage].iter().map(|lines| lines.len()).sum::<usize>();
+    let room = rows.saturating_sub(2 + others);
+    let latest = part(&|page| draw_latest(page, run, room));
     let mut lines = Page::draw(theme, width, |page| {
         page.blank();
-        page.rule(&run.name());
+        page.rule(&name);
     });
-    lines.extend([task, latest, usage].concat());
+    lines.extend([task, failure, latest, artifacts, usage].concat());
     lines.truncate(rows);
     lines
 }

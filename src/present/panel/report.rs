@@ -59,8 +59,8 @@ enum Content {
     Keys,
     Report {
         lines: Vec<ReportLine>,
-        /// The command that loads it.
-        command: String,
+        /// The command that loads it again, if one may.
+        command: Option<String>,
         /// The key of the run whose changes it shows or has moved.
         changes_of: Option<String>,
         /// The drawn lines, with their theme and width. A report can be long, and each key draws the screen.
@@ -83,10 +83,10 @@ impl ReportView {
         Self { title: "Keys".to_owned(), content: Content::Keys, top: 0, height: 1, is_long: false }
     }
 
-    /// Shows the report of `command`. `starts_at_end` is for reports with their answer there.
+    /// Shows a report, which `command` loads again. `starts_at_end` is for reports with their answer there.
     pub(super) fn new(
         answer: Answer,
-        command: String,
+        command: Option<String>,
         starts_at_end: bool,
         changes_of: Option<String>,
     ) -> Self {
@@ -113,7 +113,7 @@ impl ReportView {
     pub(super) fn command(&self) -> Option<&str> {
         match &self.content {
             Content::Keys => None,
-            Content::Report { command, .. } => Some(command),
+            Content::Report { command, .. } => command.as_deref(),
         }
     }
 
@@ -136,7 +136,7 @@ impl ReportView {
     /// Returns its keys. `of_changes` are the ones for the changes of its run.
     pub(super) fn hints(&self, of_changes: Vec<Hint>) -> Vec<Hint> {
         let scroll = self.is_long.then_some((PanelAction::Down, "scroll"));
-        // A command that has moved changes must not run again.
+        // Next to changes, the same key undoes them.
         let refresh = (self.command().is_some() && self.changes_of().is_none())
             .then_some((PanelAction::Again, "refresh"));
         of_changes.into_iter().chain(scroll).chain(refresh).collect()

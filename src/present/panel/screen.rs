@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::actions::{
-    Confirmed, Effect, Hint, Named, change_effect, change_hints, effect, hints, workflow_effect,
+    Confirmed, Effect, Hint, Named, change_effect, change_hints, effect, hints, quoted, workflow_effect,
     workflow_hints,
 };
 use super::foot::{Confirmation, Foot};
@@ -242,12 +242,19 @@ impl Panel {
             Some(Pending::Report { name, line, changes_of, moves }) => {
                 self.is_asking = false;
                 let starts_at_end = matches!(name, "log" | "info");
-                let view = ReportView::new(Answer::read(name, answer), line, starts_at_end, changes_of);
+                let answer = Answer::read(name, answer);
+                // After a refusal the same key would fail again. The difference below has it.
+                let changes_of = changes_of.filter(|_| !(moves && answer.is_error));
                 if moves {
-                    // The difference, or the report of the action before.
-                    self.views.pop_if(|view| matches!(view, View::Report(_)));
+                    if !answer.is_error {
+                        // The difference, or the report of the action before.
+                        self.views.pop_if(|view| matches!(view, View::Report(_)));
+                    }
                     self.runs.read();
                 }
+                // A command that moves changes must not run again.
+                let line = Some(line).filter(|_| !moves);
+                let view = ReportView::new(answer, line, starts_at_end, changes_of);
                 self.open(View::Report(view));
             }
             Some(Pending::Again { line }) => {
@@ -386,9 +393,7 @@ impl Panel {
         match effect {
             Effect::Answer => self.steps.push_back(PanelStep::Answer { run_id: of.run_id }),
             Effect::Confirm(command) => {
-                let Confirmed { verb, end, .. } = command;
-                let question = format!("again {verb} {}{end}; any other key cancels", of.shown);
-                self.foot.ask(Confirmation { action, question, command, run: of });
+                self.foot.ask(Confirmation { action, command, run: of });
             }
             Effect::Command(name) => self.command(name, of, ""),
             Effect::Report(name, rest) if !self.is_asking => {
@@ -425,21 +430,50 @@ impl Panel {
     }
 
     /// Runs a command and shows its result on the last line.
-    fn command(&mut self, name: &'static str, Named { word, shown, .. }: Named, rest: &str) {
-        self.foot.show("muted", format!("{name} {shown} …"));
+    fn command(&mut self, name: &'static str, of: Named, rest: &str) {
+        self.foot.show("muted", format!("{name} {} …", quoted(&of.name)));
         let id = self.wait_for(Pending::Command { name });
-        self.steps.push_back(PanelStep::Command { id, line: line(&[name, &word, rest]) });
+        self.steps.push_back(PanelStep::Command { id, line: line(&[name, &of.word, rest]) });
     }
 
     /// Draws exactly `view.rows` lines: head, body, foot. With one row, only the head.
     pub fn draw(&mut self, theme: Theme, width: usize, view: PanelView) -> Vec<String> {
         let width = width.saturating_sub(2 * MARGIN).max(1);
-        let PanelView { rows, theme: version, keys, now_ms } = view;
+        let PanelView { rows, keys, now_ms, .. } = view;
         let edge = usize::from(rows >= RULES_FROM_ROWS);
-        let room = rows.saturating_sub(2 + 2 * edge);
         let edges = || Page::draw(theme, width, |page| page.rule("")).into_iter().take(edge);
+        // The keys depend on what the body shows, and the body has the rows that the foot leaves.
+        let mut foot_rows = 1;
+        let (head, body, foot) = loop {
+            let room = rows.saturating_sub(1 + foot_rows + 2 * edge);
+            let (head, mut body) = self.draw_view(theme, width, room, view);
+            body.resize(room, String::new());
+            let hints = self.hints();
+            let mut foot = Page::draw(theme, width, |page| self.foot.draw(page, &hints, keys, now_ms));
+            foot.truncate((rows / 2).max(1));
+            if foot.len() <= foot_rows {
+                foot.resize(foot_rows, String::new());
+                break (head, body, foot);
+            }
+            foot_rows = foot.len();
+        };
+        let mut lines = vec![head.concat()];
+        lines.extend(edges().chain(body).chain(edges()).chain(foot));
+        lines.truncate(rows.max(1));
+        lines.iter().map(|line| format!("{:MARGIN$}{line}", "")).collect()
+    }
+
+    /// Draws the head of the view on top, and at most `room` lines of its body.
+    fn draw_view(
+        &mut self,
+        theme: Theme,
+        width: usize,
+        room: usize,
+        view: PanelView,
+    ) -> (Vec<String>, Vec<String>) {
+        let PanelView { theme: version, keys, now_ms, .. } = view;
         let (runs, list) = (&self.runs, &mut self.list);
-        let (head, mut body) = match self.views.last_mut() {
+        match self.views.last_mut() {
             None => (
                 Page::draw(theme, width, |page| List::draw_head(page, runs)),
                 list.draw(theme, width, room, runs, now_ms),
@@ -455,14 +489,7 @@ impl Panel {
                     view.draw(theme, version, width, room, keys),
                 )
             }
-        };
-        body.resize(room, String::new());
-        let hints = self.hints();
-        let foot = Page::draw(theme, width, |page| self.foot.draw(page, &hints, keys, now_ms));
-        let mut lines = vec![head.concat()];
-        lines.extend(edges().chain(body).chain(edges()).chain(foot));
-        lines.truncate(rows.max(1));
-        lines.iter().map(|line| format!("{:MARGIN$}{line}", "")).collect()
+        }
     }
 
     fn hints(&mut self) -> Vec<Hint> {

@@ -38,9 +38,7 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
             Mark::Started,
             format!("forwarded to the process of {name}; its child reads it before its next turn"),
         ),
-        ActionOutcome::HandedOver => {
-            (Mark::Started, format!("{name} continues in the background: its result arrives as a message"))
-        }
+        ActionOutcome::HandedOver => (Mark::Started, format!("{name} continues in the background")),
         ActionOutcome::TriesQuota => (
             Mark::Started,
             format!("{name} tries its provider's quota now; the other waiting runs follow if it succeeds"),

@@ -2,7 +2,7 @@
 
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::run::{CannotRun, Listed, Listing, ValueSource, WriteReach};
-use agents::{DroppedTool, NoUsableTools, Shadowed, Source, ToolPlan, UnknownAgent};
+use agents::{DroppedTool, Shadowed, Source, ToolPlan, UnknownAgent};
 use sanitizer::{Diagnostic, Severity, figures, one_line, quoted, quoted_if_unusual, suggestion};
 
 /// Longest description, reason or list of tools.
@@ -124,12 +124,12 @@ fn mark(Listed { agent, plan, .. }: &Listed) -> Mark {
     }
 }
 
-fn brief_reason(error: &CannotRun) -> String {
+fn brief_reason(error: &CannotRun) -> &'static str {
     match error {
-        CannotRun::Tools(NoUsableTools { missing, .. }) => format!("needs {}", missing.join(" or ")),
-        CannotRun::Model(_) => "its model cannot be used".to_owned(),
-        CannotRun::Launcher(_) => "its launcher cannot be used".to_owned(),
-        CannotRun::Off(_) => "switched off".to_owned(),
+        CannotRun::Tools(_) => "its tools are missing",
+        CannotRun::Model(_) => "its model cannot be used",
+        CannotRun::Launcher(_) => "its launcher cannot be used",
+        CannotRun::Off(_) => "switched off",
     }
 }
 
@@ -157,13 +157,23 @@ fn dropped(listed: &Listed) -> impl Iterator<Item = &DroppedTool> {
 
 /// Returns the full reasons why an agent cannot run, or runs with less than its file requests.
 fn shortfalls(listed: &Listed) -> Vec<(Mark, String)> {
+    let mut without: Vec<(String, Vec<&str>)> = Vec::new();
     // The line of the file says it, too.
-    let without = dropped(listed).filter(|dropped| !listed.has_line_of(dropped));
-    let without = without.map(|dropped| format!("without {} ({})", dropped.tool, dropped.why()));
+    for dropped in dropped(listed).filter(|dropped| !listed.has_line_of(dropped)) {
+        let why = dropped.why();
+        match without.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, tools)) => tools.push(&dropped.tool),
+            None => without.push((why, vec![&dropped.tool])),
+        }
+    }
+    let without = without.into_iter().map(|(why, tools)| format!("without {} ({why})", tools.join(", ")));
     let notices = listed.notices.iter().cloned();
     let model = listed.model_note.iter().cloned();
     let reason = listed.plan.as_ref().err();
-    let reason = reason.map(|error| (mark(listed), error.to_string()));
+    // The line begins with the name of the agent.
+    let name = format!("agent `{}` ", listed.agent.name);
+    let reason = reason.map(|error| error.to_string().trim_start_matches(&name).to_owned());
+    let reason = reason.map(|text| (mark(listed), text));
     without.chain(notices).chain(model).map(|text| (Mark::Info, text)).chain(reason).collect()
 }
 
@@ -195,8 +205,7 @@ fn diagnostic(diagnostic: &Diagnostic) -> ReportLine {
         Severity::Warning => Mark::Warning,
         Severity::Info => Mark::Info,
     };
-    // A code is longer than names are, and would move the column of all of them.
-    line(mark, "", &format!("{diagnostic} ({})", diagnostic.code))
+    line(mark, "", &diagnostic.to_string())
 }
 
 fn line(mark: Mark, name: &str, text: &str) -> ReportLine {

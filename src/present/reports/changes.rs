@@ -172,7 +172,7 @@ pub fn apply_undone_report(run: &RunRecord, paths: &[PathBuf]) -> Report {
 
 /// Reports the deleted artifacts. Asks, unless `is_done`.
 #[must_use]
-pub fn discarded_report(run: &RunRecord, discarded: &Discarded, is_done: bool) -> Report {
+pub fn discarded_report(run: &RunRecord, discarded: &Discarded, is_applied: bool, is_done: bool) -> Report {
     let id = &run.run_id;
     let deleted = match &discarded.branch {
         Some(branch) => format!("the branch {} and its patch", quoted(branch)),
@@ -181,7 +181,12 @@ pub fn discarded_report(run: &RunRecord, discarded: &Discarded, is_done: bool) -
     if is_done {
         return Report::sentence(Mark::Ok, format!("deleted {deleted}"));
     }
-    let text = format!("this deletes {deleted}, the only remaining copy of the changes of {}", name(run));
+    let name = name(run);
+    let text = if is_applied {
+        format!("this deletes {deleted}; the changes of {name} were applied")
+    } else {
+        format!("this deletes {deleted}, the only copy of the changes of {name}")
+    };
     let sure = format!("`/subagents discard {id} --yes` does it");
     Report::sentence(Mark::Warning, text).with(ReportLine::new(Mark::Info, "", sure))
 }

@@ -192,7 +192,7 @@ fn retention(facts: &mut Facts, run: &RunRecord, clock: &Clock) {
             "once its end was announced".to_owned()
         }
         (None, None) if run.is_live() => "a while after its end".to_owned(),
-        (None, None) if run.is_foreground => "not before it continues".to_owned(),
+        (None, None) if run.is_foreground => "never, unless it is resumed".to_owned(),
         (None, None) if run.outcome == Some(RunOutcome::Interrupted) => {
             "once its end was announced".to_owned()
         }

@@ -3,10 +3,10 @@
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine};
 use crate::present::run_label::{
-    MAX_CELL, MAX_NAME, WAITED_FOR, WAS_WAITED_FOR, agent_and_label, changes, mark, state_and_time,
-    usage_parts,
+    MAX_CELL, MAX_NAME, WAITED_FOR, agent_and_label, changes, mark, state_and_time, usage_parts,
 };
-use crate::run::{RunRecord, RunState};
+use crate::present::state_label::reason;
+use crate::run::{RunOutcome, RunRecord, RunState};
 use sanitizer::{one_line, quoted_within};
 
 /// Lists the runs, given newest first, and says how many older ones there are. `own` is the session that asked. Without
@@ -68,11 +68,13 @@ fn run_line(run: &RunRecord, own: Option<&str>, clock: &Clock) -> String {
     parts.extend(own.is_some_and(|own| own != run.session).then(|| "from another session".to_owned()));
     if let Some(workflow) = &run.workflow {
         parts.push(one_line(&format!("workflow {}", workflow.workflow_name()), MAX_NAME).into_string());
-    } else if run.is_foreground {
-        parts.push(if run.is_live() { WAITED_FOR } else { WAS_WAITED_FOR }.to_owned());
+    } else if run.is_foreground && run.is_live() {
+        parts.push(WAITED_FOR.to_owned());
     }
     // An error may repeat the child's words, so none of our text follows it.
-    let error = run.error.as_ref().filter(|_| !run.is_live());
-    parts.extend(error.map(|error| one_line(error, MAX_CELL).into_string()));
+    let state = run.outcome.map_or("", RunOutcome::as_str);
+    let error = run.error.as_ref().filter(|_| !run.is_live()).map(|error| reason(state, error));
+    let error = error.filter(|error| !error.is_empty());
+    parts.extend(error.map(|error| one_line(&error, MAX_CELL).into_string()));
     parts.join(" · ")
 }

@@ -3,6 +3,9 @@
 use crate::present::paint::{Cell, Color, Part, SharedPrefix, Span, TableRow, share, width_of};
 
 const NAME: Column = Column { max_columns: 28, share: Some(3), ..Column::NEW };
+/// A wide page has room for longer names: this share of its width, up to this many columns.
+const WIDE_NAME_SHARE: usize = 4;
+const WIDE_NAME_COLUMNS: usize = 60;
 /// A narrower page has no room for a readable activity, so that names get half of it.
 const ACTIVITY_FROM: usize = 38;
 const AGENT: Column = Column { max_columns: 14, from: 60, ..Column::NEW };
@@ -29,7 +32,10 @@ impl Column {
 
     /// As wide as its longest text. `None` if the page is too narrow for it.
     fn cell(&self, width: usize, span: Span) -> Option<Cell> {
-        let share_of = |part| share(width, if width < ACTIVITY_FROM { 2 } else { part }, self.max_columns);
+        let share_of = |part| {
+            let part = if width < ACTIVITY_FROM { 2 } else { part };
+            share(width, part, self.max_columns).max(share(width, WIDE_NAME_SHARE, WIDE_NAME_COLUMNS))
+        };
         let max_columns = self.share.map_or(self.max_columns, share_of);
         let cell = Cell { span, max_columns, is_right: self.is_right, shared_prefix: None };
         (width >= self.from).then_some(cell)

@@ -9,6 +9,8 @@ use crate::present::paint::{Page, Part, Span, TableRow, Widths};
 use crate::present::usage_text;
 use pi_events::Usage;
 
+/// A narrower page shows no title.
+const TITLE_FROM: usize = 34;
 /// Characters of the name of a run that has ended, in the widget.
 const NAME_CHARS: usize = 40;
 
@@ -59,19 +61,27 @@ pub(in crate::present) enum ListRow<'a> {
 
 /// Draws the number of runs in each state, and their usage.
 pub(in crate::present) fn draw_list_head(page: &mut Page, runs: &[&ShownRun], is_all: bool) {
-    let title = Span::new("toolTitle", "Sub-agents").bold();
+    // A narrow page has room for the counts instead.
+    let title = Part { from: TITLE_FROM, ..Span::new("toolTitle", "Sub-agents").bold().into() };
     let scope = Span::new("warning", if is_all { "all sessions" } else { "" });
     let states: Vec<_> = runs.iter().map(|run| run.state_or_outcome()).collect();
     let (ended, active): (Vec<_>, Vec<_>) = states.iter().copied().partition(|state| has_ended(state));
     let counted = [active, ended].into_iter().flat_map(|states| counts(&states, ""));
-    let counted = counted.map(|span| Span { color: Some("muted"), ..span });
+    let counted = counted.map(|span| {
+        let is_bad = matches!(span.color, Some("error" | "warning"));
+        let is_live = span.text.ends_with("running");
+        // Good news gives way to bad news.
+        let rank = if span.text.ends_with("completed") { 2 } else { u32::from(!is_bad && !is_live) };
+        Part::from(Span { color: Some("muted"), ..span }).ranked(rank)
+    });
     let mut total = Usage::default();
     for run in runs {
         total.add(&Usage { cache_read: 0, cache_write: 0, turns: 0, ..run.progress.usage.clone() });
     }
     let usage = usage_text(&total);
-    let usage = [usage.tokens, usage.cost].into_iter().flatten().map(|text| Span::new("dim", text));
-    page.line([title, scope].into_iter().chain(counted).chain(usage));
+    let usage = [usage.tokens, usage.cost].into_iter().flatten().zip([4, 3]);
+    let usage = usage.map(|(text, rank)| Part::from(Span::new("dim", text)).ranked(rank));
+    page.line([title, scope.into()].into_iter().chain(counted).chain(usage));
 }
 
 /// Draws the names of the columns, and a line for each visible row.

@@ -12,8 +12,8 @@ mod workflow;
 pub use list::draw_widget;
 pub(super) use list::{ListRow, ListView, draw_list, draw_list_head};
 pub(super) use run::{
-    draw_entry, draw_head, draw_latest, draw_older_entries, draw_outcome, draw_question, draw_task,
-    draw_usage,
+    draw_entry, draw_failure, draw_head, draw_latest, draw_older_entries, draw_outcome, draw_question,
+    draw_run_artifacts, draw_task, draw_usage,
 };
 pub(super) use view::{ShownRun, read_runs};
 pub(super) use workflow::{draw_workflow, is_of};

@@ -4,14 +4,14 @@ use super::view::{ShownRun, short};
 use crate::present::Mark;
 use crate::present::cards::{call_spans, draw_artifacts, draw_caveats, draw_partial_label};
 use crate::present::paint::{
-    INDENT, Limit, PREVIEW_CHARS, Page, Part, Span, beginning, folded, more_note, plain,
+    INDENT, Limit, PREVIEW_CHARS, Page, Part, REST, Span, beginning, folded, more_note, plain,
 };
 use crate::transcript::{TranscriptEntry, TranscriptRole};
 
 /// Lines of the task below the list.
 const TASK_LINES: usize = 3;
-/// More lines than the panel gives to a run's text.
-const TEXT_LINES: usize = 16;
+/// Lines of an error below the list.
+const ERROR_LINES: usize = 6;
 /// The answer of a tool is a file or a listing: its start identifies it.
 const RESULT_LINES: usize = 6;
 
@@ -86,34 +86,57 @@ pub(in crate::present) fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64
     page.line([Part::new(title)].into_iter().chain(parts.map(Part::from)));
 }
 
-/// Draws its task, and its newest call.
-pub(in crate::present) fn draw_task(page: &mut Page, run: &ShownRun) {
-    page.text("muted", &folded(beginning(&run.task, PREVIEW_CHARS)), Limit::Lines(TASK_LINES));
+/// Draws its task, its question, and its newest call.
+pub(in crate::present) fn draw_task(page: &mut Page, run: &ShownRun, has_task: bool) {
+    if has_task {
+        page.text("muted", &folded(beginning(&run.task, PREVIEW_CHARS)), Limit::Lines(TASK_LINES));
+    }
     draw_question(page, run);
     if let Some(call) = run.progress.last_tool.as_deref().filter(|_| run.is_live()) {
         draw_call(page, &folded(call));
     }
 }
 
-/// Draws its newest text, or its result.
-pub(in crate::present) fn draw_latest(page: &mut Page, run: &ShownRun, now_ms: i64) {
+/// Draws the reasons why a run did not simply succeed.
+pub(in crate::present) fn draw_failure(page: &mut Page, run: &ShownRun, now_ms: i64) {
     if run.is_live() {
-        page.end_of_prose(run.progress.text.as_deref().unwrap_or_default(), TEXT_LINES);
         return;
     }
     let checks = || run.artifacts.iter().filter_map(|artifacts| artifacts.check.as_ref());
     // The line of the check says the same.
     if let Some(error) = run.failure().filter(|error| !checks().any(|check| check.is_error(error))) {
-        page.text(run.color(now_ms), beginning(&error, PREVIEW_CHARS), Limit::None);
+        page.text(run.color(now_ms), beginning(&error, PREVIEW_CHARS), Limit::Lines(ERROR_LINES));
     }
     draw_caveats(page, &run.caveats);
+}
+
+/// Draws its newest text, or its result, in at most `max` lines. The end of running text matters most.
+pub(in crate::present) fn draw_latest(page: &mut Page, run: &ShownRun, max: usize) {
+    if run.is_live() {
+        page.end_of_prose(run.progress.text.as_deref().unwrap_or_default(), max);
+        return;
+    }
     let result = run.result.as_deref().filter(|result| !result.is_empty());
     let partial = run.partial.as_deref().filter(|partial| result.is_none() && !partial.is_empty());
+    let label_lines = usize::from(partial.is_some());
+    let Some(max) = max.checked_sub(label_lines + 1) else { return };
     if partial.is_some() {
         draw_partial_label(page);
     }
-    page.prose(beginning(result.or(partial).unwrap_or_default(), PREVIEW_CHARS), Limit::Lines(TEXT_LINES));
-    for artifacts in &run.artifacts {
+    // The last line says that there are more.
+    let text = result.or(partial).unwrap_or_default();
+    let shown = beginning(text, PREVIEW_CHARS);
+    if shown.len() < text.len() {
+        page.prose(shown, Limit::Lines(max));
+        page.spans(more_note("more"));
+    } else {
+        page.prose(text, Limit::Noted(max, more_note(format!("{REST} more lines"))));
+    }
+}
+
+/// Draws the artifacts of an ended run.
+pub(in crate::present) fn draw_run_artifacts(page: &mut Page, run: &ShownRun) {
+    for artifacts in run.artifacts.iter().filter(|_| !run.is_live()) {
         draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled_of(artifacts)), false);
     }
 }

@@ -147,7 +147,7 @@ impl ShownRun {
         }
     }
 
-    /// Returns its activity: its state, the state of its changes, a note, and its latest text or call.
+    /// Returns its activity: the state of its changes, its state, a note, and its latest text or call.
     pub(super) fn activity(&self, more: &str, is_nested: bool, now_ms: i64) -> Vec<Span> {
         if self.pending_question().is_some() {
             return self.latest();
@@ -158,10 +158,10 @@ impl ShownRun {
             // The row above has its name.
             _ if is_nested => "",
             Some(name) => name,
-            _ if self.is_foreground && more != ELSEWHERE => "foreground",
+            _ if self.is_foreground && self.is_live() && more != ELSEWHERE => "foreground",
             _ => "",
         };
-        let labels = [foreground, &note, changes(self).unwrap_or_default(), more];
+        let labels = [foreground, changes(self).unwrap_or_default(), &note, more];
         let labels: Vec<_> = labels.into_iter().filter(|word| !word.is_empty()).collect();
         let color = if self.is_live() && !self.is_retried() { "muted" } else { self.color(now_ms) };
         let mut spans = vec![Span::new(color, labels.join(", "))];

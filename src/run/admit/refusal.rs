@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use super::values::{UnusableModel, ValueSource};
 use crate::run::result::{CallError, ErrorCode, Mode, RunDetails, ToolResult};
 use crate::run::sandbox::ScopeError;
-use agents::{SchemaError, UnknownAgent};
+use agents::{MISUSE_END, SchemaError, UnknownAgent};
 use sanitizer::{Diagnostic, Sanitizer, TruncateLimits, chain};
 use supervisor::SpawnError;
 
@@ -154,6 +154,7 @@ const TO_USER: [(&str, &str); 3] = [
 /// Returns a message in the words for a person's screen, without its advice for a model.
 #[must_use]
 pub fn for_person(message: &str) -> Cow<'_, str> {
+    let message = message.split_once(MISUSE_END).map_or(message, |(mistakes, _)| mistakes.trim_end());
     let text = ADVICE.iter().find_map(|advice| message.strip_suffix(advice)).unwrap_or(message);
     match TO_USER.iter().find(|(about, _)| text.contains(about)) {
         Some((about, to)) => text.replace(about, to).into(),

@@ -23,6 +23,8 @@ const FIELD: TruncateLimits = TruncateLimits { max_bytes: 16 * 1024, max_lines: 
 const PATH_CHARS: usize = 300;
 /// Characters of a value that a child reports, such as its model.
 const VALUE_CHARS: usize = 300;
+/// The beginning of the error of a run that ended before it had a child.
+pub(crate) const NOT_STARTED: &str = "not started: ";
 /// The separator between two parts of a text.
 pub(crate) const PARAGRAPH: &str = "\n\n";
 
@@ -99,7 +101,7 @@ impl ResultBuilder {
     /// Returns the result of a run that ends with this verdict before anything is done for it.
     #[must_use]
     pub(crate) fn never_started(&self, mut verdict: Verdict) -> ToolResult {
-        verdict.error = verdict.error.map(|error| format!("not started: {error}"));
+        verdict.error = verdict.error.map(|error| format!("{NOT_STARTED}{error}"));
         self.without_child(&verdict, Duration::ZERO, None)
     }
 

@@ -217,6 +217,9 @@ pub struct SingleResult {
     /// What a command has done with its changes since then, for a drawing.
     #[serde(skip)]
     pub settled: Option<Settled>,
+    /// True if the run was resumed since then, or has ended in the background, for a drawing.
+    #[serde(skip)]
+    pub has_later_end: bool,
     /// The child's announcement, if it was asked for one and has replied.
     #[serde(skip)]
     pub announcement: Option<Announcement>,
@@ -299,6 +302,7 @@ impl SingleResult {
             diagnostics: Vec::new(),
             stored_changes: None,
             settled: None,
+            has_later_end: false,
             announcement: None,
             next_step: None,
             notes: String::new(),

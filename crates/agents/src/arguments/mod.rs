@@ -11,4 +11,4 @@ mod names;
 mod prepare;
 mod value;
 
-pub use prepare::{Misuse, prepare_arguments, prepare_json};
+pub use prepare::{MISUSE_END, Misuse, prepare_arguments, prepare_json};

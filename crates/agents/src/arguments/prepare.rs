@@ -10,6 +10,8 @@ use super::value::{beginning, converted, is_empty, means_no_value, object, parse
 use crate::surface::{Tool, parameters};
 use sanitizer::quoted;
 
+/// The beginning of the last line of a [`Misuse`], which is for a model.
+pub const MISUSE_END: &str = "The tool did not run. Expected: ";
 /// The maximum number of mistakes in one message.
 const MAX_PROBLEMS: usize = 6;
 
@@ -37,7 +39,7 @@ impl fmt::Display for Misuse {
         if let Some(more) = self.problems.len().checked_sub(MAX_PROBLEMS).filter(|more| *more > 0) {
             writeln!(formatter, "{more} more mistakes are not listed.")?;
         }
-        write!(formatter, "The tool did not run. Expected: {}", self.usage)
+        write!(formatter, "{MISUSE_END}{}", self.usage)
     }
 }
 

@@ -80,9 +80,10 @@ impl SnapshotStore {
             let path = |change: &Change| change.path.clone();
             let flagged = self.flagged(&snapshot.root, changes.iter().map(path).collect()).await;
             let out = changes.iter().filter(|change| is_link_out(change, &contents)).map(path);
-            let paths = by_danger(flagged.paths.into_iter().chain(out));
+            let links_out: BTreeSet<_> = out.collect();
+            let paths = by_danger(flagged.paths.into_iter().chain(links_out.iter().cloned()));
             if !paths.is_empty() {
-                return Err(ApplyError::Flagged { id: id.to_owned(), paths });
+                return Err(ApplyError::Flagged { id: id.to_owned(), paths, links_out });
             }
             if let Some(why) = flagged.limit {
                 return Err(ApplyError::Unsearched { id: id.to_owned(), why });

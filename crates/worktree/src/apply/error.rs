@@ -1,9 +1,11 @@
 //! The applied changes of a run, and the errors of applying, undoing, showing and discarding them.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use sanitizer::figures;
 
+use crate::names::effect_of;
 use crate::snapshot::{Artifacts, Snapshot, SnapshotError, SnapshotStore, named as shown};
 
 /// The applied files, relative to the root of the tree.
@@ -88,15 +90,17 @@ pub enum ApplyError {
     Busy,
     /// Some files need a separate confirmation.
     #[error(
-        "these files run code later, instruct agents, or lead out of the tree: {}; check them with \
-         `/subagents diff {id}`, then `/subagents apply {id} --with-flagged` includes them",
-        named(paths)
+        "it has files to check first: {}; `/subagents diff {id}` shows them, `/subagents apply {id} --with-flagged` \
+         includes them",
+        with_effects(paths, links_out)
     )]
     Flagged {
         /// The run.
         id: String,
         /// The files.
         paths: Vec<PathBuf>,
+        /// The links among them that lead out of the tree.
+        links_out: BTreeSet<PathBuf>,
     },
     /// It is unknown which files need a separate confirmation.
     #[error(
@@ -197,8 +201,18 @@ pub enum ApplyError {
 
 /// Lists paths for a sentence.
 pub(super) fn named(paths: &[PathBuf]) -> String {
-    let quoted = |path: &PathBuf| format!("`{}`", shown(path));
-    let mut names: Vec<String> = paths.iter().take(MAX_NAMED).map(quoted).collect();
+    listed(paths, |path| format!("`{}`", shown(path)))
+}
+
+/// Names flagged files, each with its effect.
+fn with_effects(paths: &[PathBuf], links_out: &BTreeSet<PathBuf>) -> String {
+    let effect =
+        |path: &PathBuf| if links_out.contains(path) { "leads out of the tree" } else { effect_of(path) };
+    listed(paths, |path| format!("`{}` ({})", shown(path), effect(path)))
+}
+
+fn listed(paths: &[PathBuf], name: impl Fn(&PathBuf) -> String) -> String {
+    let mut names: Vec<String> = paths.iter().take(MAX_NAMED).map(name).collect();
     if paths.len() > MAX_NAMED {
         names.push(format!("and {} more", paths.len() - MAX_NAMED));
     }

@@ -16,7 +16,7 @@ use crate::run::{
     CallSettings, HostCapabilities, HostContext, RunRecord, StoredChanges, blocking, snapshot_store,
 };
 use sanitizer::{chain, one_line};
-use worktree::{ApplyError, GitError, SnapshotError, SnapshotStore, changes_of};
+use worktree::{ApplyError, ChangesState, GitError, SnapshotError, SnapshotStore, changes_of};
 
 /// The refusal of every command while the run works.
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
@@ -65,7 +65,13 @@ pub(super) async fn carry_out_change(
         }
         RunCommand::AbortApply => store.abort_apply(id).await.map(|paths| apply_undone_report(run, &paths)),
         RunCommand::Discard { is_sure } => {
-            store.discard(id, is_sure).await.map(|discarded| discarded_report(run, &discarded, is_sure))
+            let (agent_dir, of) = (context.agent_dir.clone(), id.clone());
+            let changes = blocking(move || changes_of(&agent_dir, &of)).await;
+            let is_applied = changes.is_some_and(|changes| {
+                matches!(changes.state, ChangesState::Applied | ChangesState::HalfApplied)
+            });
+            let discarded = store.discard(id, is_sure).await;
+            discarded.map(|discarded| discarded_report(run, &discarded, is_applied, is_sure))
         }
         RunCommand::Undo => undone(run, &store).await,
         _ => store.difference(id, end_of(run)).await.map(|shown| difference_report(run, &shown)),
