@@ -62,7 +62,15 @@ impl Foot {
         self.asked.take()
     }
 
-    pub(super) fn draw(&mut self, page: &mut Page, hints: &[Hint], keys: KeyNames, now_ms: i64) {
+    /// Draws the state. `is_low`: the keys get one line.
+    pub(super) fn draw(
+        &mut self,
+        page: &mut Page,
+        hints: &[Hint],
+        keys: KeyNames,
+        is_low: bool,
+        now_ms: i64,
+    ) {
         if let Some(Confirmation { action, command, run }) = &self.asked {
             let question = format!("{} again {}; other keys cancel: ", keys.of(*action), command.effect);
             // Only the name is shortened.
@@ -78,18 +86,18 @@ impl Foot {
             page.text(color, text, Limit::Lines(MESSAGE_LINES));
             return;
         }
-        draw_hints(page, hints, keys);
+        draw_hints(page, hints, keys, is_low);
     }
 }
 
-/// Draws the keys on one line: the last two, and before them as many as fit. In a narrow page, the last two move to a line
-/// of their own if the others need the room.
-fn draw_hints(page: &mut Page, hints: &[Hint], keys: KeyNames) {
+/// Draws the keys on one line: the last two, and before them as many as fit. In a narrow page that is not low, the last two
+/// move to a line of their own if the others need the room.
+fn draw_hints(page: &mut Page, hints: &[Hint], keys: KeyNames, is_low: bool) {
     let width = |(action, description): &Hint| width_of(keys.of(*action)) + 1 + description.len() + GAP.len();
     let (fitting, last) = hints.split_at(hints.len().saturating_sub(2));
     let columns = |hints: &[Hint]| hints.iter().map(width).sum::<usize>();
     let all = page.width() + GAP.len();
-    let is_split = page.width() < TWO_LINES_BELOW && columns(hints) > all && !fitting.is_empty();
+    let is_split = !is_low && page.width() < TWO_LINES_BELOW && columns(hints) > all && !fitting.is_empty();
     let mut room = if is_split { Some(all) } else { all.checked_sub(columns(last)) };
     let fits = |hint: &&Hint| {
         room = room.and_then(|room| room.checked_sub(width(hint)));

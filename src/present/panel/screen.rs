@@ -449,7 +449,8 @@ impl Panel {
             let (head, mut body) = self.draw_view(theme, width, room, view);
             body.resize(room, String::new());
             let hints = self.hints();
-            let mut foot = Page::draw(theme, width, |page| self.foot.draw(page, &hints, keys, now_ms));
+            let mut foot =
+                Page::draw(theme, width, |page| self.foot.draw(page, &hints, keys, edge == 0, now_ms));
             foot.truncate((rows / 2).max(1));
             if foot.len() <= foot_rows {
                 foot.resize(foot_rows, String::new());

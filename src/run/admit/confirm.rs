@@ -105,8 +105,8 @@ impl ResolvedRun {
         if change.is_none() {
             message.push_labeled("", &beginning(prompt));
         }
-        message.push_labeled("\n", &self.rights(plan));
         message.push_labeled("\nfile: ", &path);
+        message.push_labeled("\n", &self.rights(plan));
         message.push_labeled("\nit says: ", &Visible::line(description));
         message.push_labeled("", &change.unwrap_or_default());
 
