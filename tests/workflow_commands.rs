@@ -15,7 +15,7 @@ use pi_subagent_native::orchestrate::background::{
     spawn, until_settled, workflows,
 };
 use pi_subagent_native::present::{Report, ShownWorkflow, WorkflowEnd};
-use pi_subagent_native::run::{Host, HostContext, WorkflowState};
+use pi_subagent_native::run::{Host, HostContext, RunRecord, WorkflowState};
 use serde_json::json;
 use supervisor::Cancel;
 use tempfile::TempDir;
@@ -121,7 +121,7 @@ async fn a_name_of_a_run_and_a_workflow_does_nothing_to_either() {
     assert!(info.contains("`/subagents stop workflow:review` ends it"), "{info}");
     let stopped = scene.answer("stop workflow:review").await.plain();
     assert!(stopped.contains("stopped the workflow review and its runs"), "{stopped}");
-    assert!(scene.view.runs().iter().all(|run| run.is_live()), "the run works on");
+    assert!(scene.view.runs().iter().all(RunRecord::is_live), "the run works on");
     workflow.finish(WorkflowState::Stopped, None).await.expect("the end is stored");
     let removed = scene.answer("discard --yes workflow:review").await.plain();
     assert!(removed.contains("removed the workflow review"), "{removed}");
@@ -146,7 +146,7 @@ async fn names_of_the_list_are_no_names_of_workflows() {
         }
         let text = scene.answer(&format!("stop workflow:{id}")).await.plain();
         assert!(text.contains("stopped the workflow"), "{id}: {text}");
-        assert!(scene.view.runs().iter().all(|run| run.is_live()), "{id}");
+        assert!(scene.view.runs().iter().all(RunRecord::is_live), "{id}");
         workflow.finish(WorkflowState::Stopped, None).await.expect("the end is stored");
     }
     let unknown = scene.answer("stop workflow:al").await.plain();
@@ -217,11 +217,11 @@ async fn a_script_of_the_host_is_stopped_by_its_file_or_by_its_workflow() {
     let pid = std::process::id();
     let scripts = || vec![commands::HostScript { path: path.clone(), pid }];
     let answer = scene.answer_with("stop review.ts", scripts()).await;
-    assert_eq!((answer.stops.as_slice(), answer.is_on_card), ([pid].as_slice(), true));
+    assert_eq!((&*answer.stops, answer.is_on_card), ([pid].as_slice(), true));
     let workflow = scene.open("project", "check", Some("review.ts")).await;
     for line in ["stop review.ts", "stop check", "stop workflow:check", "stop all"] {
         let answer = scene.answer_with(line, scripts()).await;
-        assert_eq!(answer.stops, [pid], "{line}: {}", answer.plain());
+        assert_eq!(*answer.stops, [pid], "{line}: {}", answer.plain());
     }
     assert!(scene.answer("stop check").await.stops.is_empty(), "another process has started the script");
     workflow.finish(WorkflowState::Stopped, None).await.expect("the end is stored");

@@ -161,13 +161,13 @@ pub struct Report {
     pub exact: Option<Vec<ReportLine>>,
     /// The key of a run that the person who asked wants to see at work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub watch: Option<String>,
+    pub watch: Option<Box<str>>,
     /// The script that the host starts now, in a process of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workflow: Option<Box<AllowedScript>>,
     /// The ids of the processes of scripts that the host ends now.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub stops: Vec<u32>,
+    #[serde(default, skip_serializing_if = "<[u32]>::is_empty")]
+    pub stops: Box<[u32]>,
     /// True if the card of a call, the message about a background run or the end of a script says it on the same screen, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_on_card: bool,

@@ -316,7 +316,7 @@ impl Panel {
     pub fn submit(&mut self, text: &str) {
         let text = text.trim();
         if let Some(run) = self.addressee.take().filter(|_| !text.is_empty()) {
-            self.command("send", run, text);
+            self.command("send", &run, text);
         }
     }
 
@@ -395,7 +395,7 @@ impl Panel {
             Effect::Confirm(command) => {
                 self.foot.ask(Confirmation { action, command, run: of });
             }
-            Effect::Command(name) => self.command(name, of, ""),
+            Effect::Command(name) => self.command(name, &of, ""),
             Effect::Report(name, rest) if !self.is_asking => {
                 let line = line(&[name, &of.word, rest]);
                 let changes_of = (name == "diff").then_some(of.word);
@@ -423,14 +423,14 @@ impl Panel {
     fn confirmed(&mut self, command: Confirmed, of: Named) {
         let Confirmed { name, flag, rest, has_report, .. } = command;
         if !has_report {
-            self.command(name, of, rest);
+            self.command(name, &of, rest);
         } else if !self.is_asking {
             self.report(name, line(&[name, flag, &of.word, rest]), Some(of.word), true);
         }
     }
 
     /// Runs a command and shows its result on the last line.
-    fn command(&mut self, name: &'static str, of: Named, rest: &str) {
+    fn command(&mut self, name: &'static str, of: &Named, rest: &str) {
         self.foot.show("muted", format!("{name} {} …", quoted(&of.name)));
         let id = self.wait_for(Pending::Command { name });
         self.steps.push_back(PanelStep::Command { id, line: line(&[name, &of.word, rest]) });

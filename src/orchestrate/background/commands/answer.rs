@@ -7,7 +7,7 @@ use std::time::SystemTime;
 
 use super::changes::{abort_last, by_snapshot, carry_out_change};
 use super::parse::{Command, RunCommand, parse};
-use super::workflows::{self, HostScript};
+use super::workflows::{self, HostScript, NamedWorkflows};
 use crate::archive::current_transcript;
 use crate::doctor::doctor;
 use crate::orchestrate::MoveError;
@@ -157,14 +157,13 @@ async fn answer_named(
         Err(_) => true,
     };
     let workflows =
-        if may_be_workflow { workflows::named(view, name, stopped).await } else { Default::default() };
+        if may_be_workflow { workflows::named(view, name, stopped).await } else { NamedWorkflows::default() };
     if !workflows.is_empty() {
-        let runs = match &found {
-            Ok(run) => vec![run.clone()],
-            Err(_) => {
-                let known = service.runs_of_person(view).await;
-                matching(name, &known).into_iter().cloned().collect()
-            }
+        let runs = if let Ok(run) = &found {
+            vec![run.clone()]
+        } else {
+            let known = service.runs_of_person(view).await;
+            matching(name, &known).into_iter().cloned().collect()
         };
         return if runs.is_empty() {
             workflows.answer(view, name, &command, scripts, &*callbacks).await
@@ -359,7 +358,7 @@ async fn start(
             let key = session_key.rsplit(':').next().unwrap_or_default();
             let run = service.run(key).await;
             let report = started_report(run.as_ref(), &run_id, awaits_consent, &warnings);
-            Report { watch: run.map(|run| run.key).filter(|_| wait), ..report }
+            Report { watch: run.map(|run| run.key.into()).filter(|_| wait), ..report }
         }
         Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(for_person(&why)),
     }

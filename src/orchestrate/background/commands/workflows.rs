@@ -187,7 +187,7 @@ impl NamedWorkflows {
     ) -> Report {
         let report = match (self.workflows.len(), self.scripts.as_slice()) {
             (0, []) => unknown_workflow(name, &shown_workflows(view).await),
-            (0, [script]) => Report { stops: vec![script.pid], ..workflow_stops_report(&script.path) },
+            (0, [script]) => Report { stops: [script.pid].into(), ..workflow_stops_report(&script.path) },
             (1, []) => {
                 let workflow = self.workflows.remove(0);
                 Box::pin(answer_on(view, workflow, command, scripts, callbacks)).await
@@ -215,7 +215,7 @@ async fn answer_on(
             }
             let is_its =
                 |script: &&HostScript| workflow.is_running() && workflow.host_pid == Some(script.pid);
-            let stops: Vec<u32> = scripts.iter().filter(is_its).map(|script| script.pid).collect();
+            let stops: Box<[u32]> = scripts.iter().filter(is_its).map(|script| script.pid).collect();
             // The end of the script is reported, too.
             Report { is_on_card: !stops.is_empty(), stops, ..workflow_stopped_report(&workflow) }
         }
