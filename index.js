@@ -89,7 +89,9 @@ async function validated(schema2, value) {
   if (!standard) return { value };
   const { issues, value: output } = await standard.validate(value);
   if (!issues) return { value: output };
-  const described = issues.map(({ message, path = [] }) => [path.map(key).join("."), message].filter(Boolean).join(": "));
+  const described = issues.map(
+    ({ message, path = [] }) => [path.map(key).join("."), message].filter(Boolean).join(": ")
+  );
   return { problem: described.join("; ") };
 }
 var key = (step) => String(typeof step === "object" && step !== null && "key" in step ? step.key : step);
@@ -98,15 +100,17 @@ var key = (step) => String(typeof step === "object" && step !== null && "key" in
 var OptionsError = class extends TypeError {
   name = "OptionsError";
   path;
-  value;
   expected;
   constructor(path, value, expected) {
     super(`\`${path}\` is ${shown(value)}; expected ${expected}`);
     this.path = path;
-    this.value = value;
     this.expected = expected;
+    hideFields(this, { value });
   }
 };
+function hideFields(error, fields) {
+  for (const [name, value] of Object.entries(fields)) Object.defineProperty(error, name, { value });
+}
 var shownChars = 80;
 function shown(value) {
   const text2 = (0, import_node_util.inspect)(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY, maxStringLength: shownChars });
@@ -119,7 +123,6 @@ var isObject = (value) => typeof value === "object" && value !== null && !Array.
 var text = expecting((value) => typeof value === "string" && value.trim() !== "", "a text that is not blank");
 var boolean = expecting((value) => typeof value === "boolean", "true or false");
 var callback = expecting((value) => typeof value === "function", "a function");
-var object = expecting(isObject, "an object");
 var texts = expecting(
   (value) => Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"),
   "a list of texts that is not empty"
@@ -155,16 +158,69 @@ var schema = (value, path) => {
     throw new OptionsError(path, value, "a JSON Schema, or a schema of a library with Standard Schema");
   }
   const json = jsonSchema(value, path);
-  const problem = (0, import_native.checkSchema)(json);
+  const problem = checkedBy(import_native.checkSchema, json, path) ?? wrongPattern(json);
   if (problem) throw new OptionsError(path, json, `a JSON Schema of results: ${problem}`);
 };
+function checkedBy(check, value, path) {
+  try {
+    JSON.stringify(value);
+    return check(value);
+  } catch (error) {
+    const [why] = messageOf(error).split("\n");
+    throw new OptionsError(path, value, `a value that JSON can represent: ${why}`);
+  }
+}
+var schemaKeywords = new Set(
+  "items prefixItems additionalItems unevaluatedItems contains anyOf oneOf allOf not if then else additionalProperties unevaluatedProperties propertyNames properties patternProperties dependentSchemas $defs definitions".split(" ")
+);
+var namedSchemas = /* @__PURE__ */ new Set(["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"]);
+function wrongPattern(schema2, pointer = "#") {
+  if (!isObject(schema2)) return void 0;
+  const { pattern, patternProperties } = schema2;
+  for (const text2 of [pattern, ...Object.keys(isObject(patternProperties) ? patternProperties : {})]) {
+    const problem = typeof text2 === "string" ? patternProblem(text2) : void 0;
+    if (problem) return `the pattern at \`${pointer}\` is invalid: ${problem}`;
+  }
+  for (const [keyword, value] of Object.entries(schema2)) {
+    if (!schemaKeywords.has(keyword)) continue;
+    const parts = Array.isArray(value) || namedSchemas.has(keyword) && isObject(value) ? Object.entries(value) : [["", value]];
+    for (const [name, part] of parts) {
+      const key3 = String(name).replaceAll("~", "~0").replaceAll("/", "~1");
+      const problem = wrongPattern(part, [pointer, keyword, ...key3 ? [key3] : []].join("/"));
+      if (problem) return problem;
+    }
+  }
+  return void 0;
+}
+function patternProblem(pattern) {
+  try {
+    new RegExp(pattern, "u");
+    return void 0;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+var messageOf = (error) => error instanceof Error ? error.message : String(error);
+var config = (value, path) => {
+  if (!isObject(value)) throw new OptionsError(path, value, "an object");
+  const problem = checkedBy(import_native.checkConfig, value, path);
+  if (!problem) return;
+  const [, name = ""] = /^`([^`]+)`/.exec(problem) ?? [];
+  const wrong = name.split(".").reduce((part, key3) => isObject(part) ? part[key3] : void 0, value);
+  if (wrong === void 0) throw new OptionsError(path, value, `settings as in a configuration file: ${problem}`);
+  throw new OptionsError(`${path}.${name}`, wrong, expectedIn(problem, "a setting as in a configuration file"));
+};
+function expectedIn(message, otherwise) {
+  const [, expected] = message.split("; expected ");
+  return expected ?? `${otherwise}: ${message}`;
+}
 function jsonSchema(value, path) {
   const expected = "a schema that can be written as JSON Schema";
   let json;
   try {
     json = jsonSchemaOf(value);
   } catch (error) {
-    const [why] = (error instanceof Error ? error.message : String(error)).split(/\.?(?:\n|$)/);
+    const [why] = messageOf(error).split(/\.?(?:\n|$)/);
     throw new OptionsError(
       path,
       value,
@@ -175,7 +231,7 @@ function jsonSchema(value, path) {
   const how = "with zod from 4.2 or arktype from 2.1.28 it is built in; for valibot use `toStandardJsonSchema`";
   throw new OptionsError(path, value, `${expected} (\`~standard.jsonSchema\`): ${how}`);
 }
-var place = { cwd: text, agentDir: text, env: environment, piCommand: texts, config: object };
+var place = { cwd: text, agentDir: text, env: environment, piCommand: texts, config };
 var nested = (shape) => (value, path) => checkShape(value, path, shape);
 var runShape = {
   required: ["agent", "task"],
@@ -211,7 +267,12 @@ var checkWorkflowRun = (options, path) => checkShape(options, path, {
   required: ["key", ...runShape.required ?? []],
   fields: { key: key2, phase: text, ...runShape.fields }
 });
-var checkWorkflowId = (id) => key2(id, "id");
+var reservedId = /["\p{Cc}]|^(?:workflow:|codemode )/u;
+function checkWorkflowId(id) {
+  key2(id, "id");
+  const fix = 'a text without `"` and control characters that does not begin with `workflow:` or `codemode `';
+  if (reservedId.test(String(id))) throw new OptionsError("id", id, fix);
+}
 var checkWorkflow = (options) => checkShape(options, "options", {
   fields: {
     name: text,
@@ -264,18 +325,50 @@ function checkTruncate(value, limits) {
 function checkSource(source) {
   const isText = typeof source === "string" || source instanceof Uint8Array;
   if (isText || isObject(source) && Symbol.asyncIterator in source) return;
-  if (isObject(source) && "file" in source) return checkShape(source, "source", { fields: { file: text } });
-  throw new OptionsError("source", source, "a text, bytes, a stream of either, or `{ file: path }`");
+  if (!isObject(source) || !("file" in source)) {
+    throw new OptionsError("source", source, "a text, bytes, a stream of either, or `{ file: path }`");
+  }
+  checkShape(source, "source", { fields: { file: text } });
 }
+var checkPiece = expecting(
+  (piece) => typeof piece === "string" || piece instanceof Uint8Array,
+  "a stream of texts or bytes"
+);
 function checkAgentObject(value, path) {
   if (!isObject(value)) throw new OptionsError(path, value, "the name of an agent, or an object that defines one");
-  text(value.name, field(path, "name"));
-  text(value.prompt, field(path, "prompt"));
-  const mistakes = (0, import_native.checkAgent)(agentText(value)).filter(({ severity }) => severity !== "info");
-  if (mistakes.length > 0) {
-    throw new OptionsError(path, value, `an agent without mistakes: ${mistakes.map(({ message }) => message).join("; ")}`);
+  for (const [name2, check] of Object.entries(agentFields)) {
+    if (value[name2] !== void 0 || name2 === "name" || name2 === "prompt") check(value[name2], field(path, name2));
   }
+  const { prompt: _, ...fields } = value;
+  for (const [name2, item] of Object.entries(fields)) {
+    if (item !== void 0) checkedBy(inJson, { item }, field(path, name2));
+  }
+  const isMistake = ({ severity, code }) => severity !== "info" || code === "FRONTMATTER_FIELD_IGNORED";
+  const [mistake] = (0, import_native.checkAgent)(agentText(value)).filter(isMistake);
+  if (!mistake) return;
+  const [, name] = /^`([^`]+)`/.exec(mistake.message) ?? [];
+  if (name === void 0 || !Object.hasOwn(value, name)) {
+    throw new OptionsError(path, value, `an agent without mistakes: ${mistake.message}`);
+  }
+  throw new OptionsError(field(path, name), value[name], expectedIn(mistake.message, "a field as in an agent file"));
 }
+function inJson({ item }) {
+  if (JSON.stringify(item) === void 0) throw new Error(`a ${typeof item} has no form in JSON`);
+}
+var agentFields = {
+  name: expecting(
+    (value) => typeof value === "string" && /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._-]{0,63}$/u.test(value),
+    "a name of at most 64 letters, digits, `.`, `_` and `-` that starts with a letter or a digit"
+  ),
+  prompt: text,
+  description: text,
+  tools: list,
+  readonly: boolean,
+  model: text,
+  thinking,
+  check: text,
+  isolation: oneOf("none", "auto", "private")
+};
 function checkList(value, path, entry) {
   if (!Array.isArray(value) || value.length === 0) {
     throw new OptionsError(path, value, "a list with at least one entry");
@@ -313,7 +406,26 @@ var codes = {
   budget: "SUBAGENT_OVER_BUDGET",
   background: "MOVED_TO_BACKGROUND"
 };
-async function resultOf(native4, schema2, aborted) {
+var wordings = [
+  [/; (use another one(, and do not ask for it again)?|do the work yourself)$/, ""],
+  [/ and `subagents\.nonInteractivePolicy` is `deny`/, ", and no one was asked to allow it: pass `onConfirm`"],
+  [/the user did not allow it, and is asked again .*$/, "`onConfirm` has not allowed it"],
+  [/the user has not answered whether it may run/, "`onConfirm` has not answered whether it may run"],
+  [/before the user could be asked/, "before `onConfirm` could be asked"],
+  [/^stopped on request$/, "stopped by `stop`"],
+  [/^pi ended (before the run started|during the run)/, "the process ended $1"],
+  [
+    /pi waits at most (\d+) ms for background runs before it ends \(`background.headlessWaitMs`\)/,
+    "`settled` waits at most $1 ms (its argument, or `background.headlessWaitMs`)"
+  ],
+  [/`\/subagents resume \w+` continues its session/, "`send` continues it"],
+  [/(, as `\/subagents doctor` says)/, ""]
+];
+function forProgram(message) {
+  return wordings.reduce((text2, [words, own]) => text2.replace(words, own), message);
+}
+var movedToBackground = "the run continues in the background, and its session receives the result";
+async function resultOf(native4, schema2, { aborted, budget }) {
   const [details] = native4.details.results;
   const base = {
     outcome: details?.outcome ?? "failed",
@@ -325,8 +437,9 @@ async function resultOf(native4, schema2, aborted) {
   const said = details?.output ?? "";
   if (base.outcome !== "completed") {
     const code = details?.quotaExhausted === void 0 ? codes[base.outcome] ?? errorCode(native4) : "SUBAGENT_QUOTA_EXHAUSTED";
-    const reason = base.outcome === "aborted" && aborted ? `aborted: ${aborted}` : void 0;
-    const message = reason ?? details?.error ?? native4.details.error?.message ?? native4.content[0]?.text ?? "the run failed";
+    const words = details?.error ?? native4.details.error?.message ?? native4.content[0]?.text ?? "the run failed";
+    const own = { aborted, background: movedToBackground }[base.outcome];
+    const message = own ?? forProgram(budget ? words.replace("`sessionBudget.maxCost`", budget) : words);
     return { ok: false, error: { code, message }, partial: said, ...base };
   }
   if (!schema2) return { ok: true, text: said, data: void 0, ...base };
@@ -360,12 +473,16 @@ var native = __toESM(require("./native.js"));
 var maxWaitingTools = 64;
 var maxWaitingText = 64 * 1024;
 var anchorChars = 200;
+var cutChars = 1024;
 var Changes = class {
   #base = { state: "queued", elapsedMs: 0, usage: noUsage };
   #state = "";
-  #said = "";
+  #attempt = 1;
+  /** The known items, each as a text. */
+  #items = [];
+  /** The known words of a message whose items have not come. */
+  #open = "";
   #message = 0;
-  #calls = [];
   #retry = 0;
   /** Returns the updates that lead from the state before to this one. */
   take(native4) {
@@ -374,7 +491,7 @@ var Changes = class {
     const base = { state: now.state, elapsedMs: now.elapsedMs, usage: now.usage };
     this.#base = base;
     const updates = [];
-    const { position, blockedBy, retry } = now;
+    const { position, blockedBy, retry, attempt, displayItems } = now;
     const state = `${now.state} ${position ?? ""} ${blockedBy ?? ""}`;
     if (state !== this.#state) {
       this.#state = state;
@@ -386,43 +503,90 @@ var Changes = class {
       const why = retry.error === void 0 ? {} : { error: retry.error };
       updates.push({ type: "retry", ...base, attempt: retry.attempt, atMs: retry.atMs, ...why });
     }
-    for (const { name, args } of this.#newCalls(now.displayItems)) updates.push({ type: "tool", ...base, name, args });
-    const text2 = now.hasText ? this.#newText(native4.content[0]?.text ?? "") : "";
-    if (text2) updates.push({ type: "text", ...base, text: text2, message: this.#message });
+    if (attempt !== this.#attempt) {
+      this.#attempt = attempt;
+      this.#items = [];
+      this.#open = "";
+    }
+    const said = now.hasText ? native4.content[0]?.text ?? "" : "";
+    updates.push(...this.#ofItems(displayItems, said));
+    if (!isEnded(said, displayItems)) updates.push(...this.#text(this.#openText(said)));
     return updates;
   }
   /** The child asks a question. */
   question(sentence) {
     return { type: "question", ...this.#base, sentence };
   }
-  /** The run has ended. */
+  /** The run has ended. Its last items may not have been in a state. */
   done(result) {
-    const elapsedMs = result.details?.durationMs ?? this.#base.elapsedMs;
-    return { type: "done", state: "ended", elapsedMs, usage: result.usage, result };
+    const { details, reused } = result;
+    const items = reused ? [] : details?.displayItems ?? [];
+    const elapsedMs = details?.durationMs ?? this.#base.elapsedMs;
+    return [...this.#ofItems(items, ""), { type: "done", state: "ended", elapsedMs, usage: result.usage, result }];
   }
-  /** The text after the known one. A text that does not continue it is a new message. */
-  #newText(said) {
-    const known = this.#said;
-    this.#said = said;
-    if (known && said.startsWith(known)) return said.slice(known.length);
-    const anchor = known.slice(-anchorChars);
-    const at = anchor.length === anchorChars ? said.lastIndexOf(anchor) : -1;
-    if (at >= 0) return said.slice(at + anchor.length);
-    this.#message += 1;
-    return said;
+  /** The updates for the items after the known ones. */
+  #ofItems(items, said) {
+    return this.#newItems(items).flatMap(
+      (item) => item.type === "text" ? this.#text(this.#endedText(wholeText2(item.text, said))) : [{ type: "tool", ...this.#base, name: item.name, args: item.args }]
+    );
   }
-  /** The calls after the known ones. Of many calls only the newest are there. */
-  #newCalls(items) {
-    const calls = items.filter((item) => item.type === "toolCall");
-    const texts2 = calls.map((call) => JSON.stringify(call));
-    const known = this.#calls;
-    this.#calls = texts2;
-    const isKept = (dropped2) => known.slice(dropped2).every((text2, index) => text2 === texts2[index]);
-    let dropped = 0;
-    while (!isKept(dropped)) dropped += 1;
-    return calls.slice(known.length - dropped);
+  #text(text2) {
+    return text2 === "" ? [] : [{ type: "text", ...this.#base, text: text2, message: this.#message }];
+  }
+  /** The words of a message that the child writes, after the known ones. */
+  #openText(said) {
+    const rest = this.#open === "" ? void 0 : after(said, this.#open);
+    if (rest === void 0) this.#message += 1;
+    this.#open = said;
+    return rest ?? said;
+  }
+  /** The words of a part of a message that has ended, after the known ones. */
+  #endedText(text2) {
+    const open = this.#open;
+    if (open.length > text2.length && open.startsWith(text2)) {
+      this.#open = open.slice(text2.length).replace(/^\n/, "");
+      return "";
+    }
+    const rest = open === "" ? void 0 : after(text2, open);
+    if (rest === void 0) this.#message += 1;
+    this.#open = "";
+    return rest ?? text2;
+  }
+  /** The items after the known ones. Of many items only the newest are there. */
+  #newItems(items) {
+    const known = this.#items;
+    const texts2 = items.map((item) => item.type === "text" ? item.text : JSON.stringify([item.name, item.args]));
+    this.#items = texts2;
+    const isAt = (dropped, skipped) => known.slice(dropped).every((text2, index) => text2 === texts2[index + skipped]);
+    for (let shift = 0; ; shift += 1) {
+      if (isAt(shift, 0)) return items.slice(known.length - shift);
+      if (isAt(0, shift)) return items.slice(known.length + shift);
+    }
   }
 };
+function after(text2, known) {
+  if (text2.startsWith(known)) return text2.slice(known.length);
+  const anchor = known.slice(-anchorChars);
+  const at = anchor.length === anchorChars ? text2.lastIndexOf(anchor) : -1;
+  return at < 0 ? void 0 : text2.slice(at + anchor.length);
+}
+function isEnded(said, items) {
+  const words = said.trimEnd();
+  if (words === "") return true;
+  const texts2 = items.flatMap((item) => item.type === "text" ? [item.text] : []);
+  const last = texts2.at(-1) ?? "";
+  if (last.startsWith(words) || isWhole(last, said)) return true;
+  let joined = last;
+  for (let at = -2; joined.length < words.length && texts2.at(at) !== void 0; at -= 1)
+    joined = `${texts2.at(at)}
+${joined}`;
+  return joined.trimEnd() === words;
+}
+var isWhole = (text2, said) => text2.length >= cutChars && said.endsWith(text2.slice(-anchorChars));
+function wholeText2(text2, said) {
+  if (!isWhole(text2, said)) return text2;
+  return said.slice(Math.max(0, said.indexOf(text2.slice(0, anchorChars))));
+}
 var Reader = class {
   #waiting = [];
   #wakes = [];
@@ -471,7 +635,8 @@ var Reader = class {
     if (tools > maxWaitingTools) this.#drop("tool");
     const length = () => this.#waiting.reduce((sum, update) => sum + (update.type === "text" ? update.text.length : 0), 0);
     if (length() <= maxWaitingText) return;
-    while (length() > maxWaitingText && this.#waiting.filter(({ type }) => type === "text").length > 1) this.#drop("text");
+    while (length() > maxWaitingText && this.#waiting.filter(({ type }) => type === "text").length > 1)
+      this.#drop("text");
     this.#waiting = this.#waiting.map(
       (update) => update.type === "text" ? { ...update, text: update.text.slice(-maxWaitingText) } : update
     );
@@ -489,29 +654,31 @@ var RunTask = class {
   #result;
   #readers = /* @__PURE__ */ new Set();
   #changes = new Changes();
+  #sessionId;
   #ended;
-  #abortReason;
+  /** The message of the result if the program has ended the run. */
+  #aborted;
   /** `options` are checked. */
   constructor(options, group) {
     const { schema: schema2, signal: signal2 } = options;
+    const given = nativeOptions(options, group);
+    this.#sessionId = given.sessionId;
     const host = hostOf(options, (sentence) => this.#push(this.#changes.question(sentence)));
     const onUpdate = (update) => {
       for (const change of this.#changes.take(update)) this.#push(change);
     };
-    this.#handle = native.startRun(
-      { ...nativeOptions(options, group), aborted: signal2?.aborted ?? false },
-      onUpdate,
-      host
-    );
+    this.#handle = native.startRun({ ...given, aborted: signal2?.aborted ?? false }, onUpdate, host);
     const abort = () => this.abort(reasonOf(signal2));
-    if (signal2?.aborted) this.#abortReason = reasonOf(signal2);
+    if (signal2?.aborted) this.#aborted = abortedBy(reasonOf(signal2));
     else signal2?.addEventListener("abort", abort, { once: true });
     live.add(this);
     this.#result = this.#handle.result().then(async (ended) => {
       signal2?.removeEventListener("abort", abort);
-      const result = await resultOf(ended, schema2, this.#abortReason);
-      this.#ended = this.#changes.done(result);
-      this.#push(this.#ended);
+      const result = await resultOf(ended, schema2, { aborted: this.#aborted, budget: budgetOf(group) });
+      for (const update of this.#changes.done(result)) {
+        this.#ended = update;
+        this.#push(update);
+      }
       for (const reader of this.#readers) reader.end();
       live.delete(this);
       return result;
@@ -524,15 +691,25 @@ var RunTask = class {
     return "Task";
   }
   abort(reason) {
-    this.#abortReason ??= reason;
-    this.#handle.abort(reason);
+    const words = reason === void 0 ? void 0 : inWords(reason);
+    this.#aborted ??= abortedBy(words);
+    this.#handle.abort(words);
   }
   steer(message) {
+    checkMessage(message);
     return this.#handle.steer(message);
   }
   async background() {
+    const sessionId = this.#sessionId;
+    if (sessionId === void 0) {
+      throw new Error(
+        "the run has no session for its result: pass `sessionId`, and open that session with `openSession`"
+      );
+    }
     const [receipt] = await this.#handle.background();
-    return backgroundRun(receipt);
+    const run2 = backgroundRun(receipt);
+    for (const onBackground of backgroundListeners) onBackground(sessionId);
+    return run2;
   }
   // biome-ignore lint/suspicious/noThenProperty: a task is awaited
   then(onResult, onError) {
@@ -554,38 +731,59 @@ var RunTask = class {
     }
     return reader;
   }
-  async [Symbol.asyncDispose]() {
+  [Symbol.dispose]() {
     this.abort("its block has ended");
+  }
+  async [Symbol.asyncDispose]() {
+    this[Symbol.dispose]();
     await this.#result;
   }
   #push(update) {
     for (const reader of this.#readers) reader.push(update);
   }
 };
+var backgroundListeners = /* @__PURE__ */ new Set();
+function guarded(call, failed) {
+  try {
+    Promise.resolve(call()).catch(failed);
+  } catch (error) {
+    failed(error);
+  }
+}
+function abortedBy(reason) {
+  return reason?.trim() ? `aborted: ${reason}` : "aborted by the program";
+}
+var budgetOf = (group) => group?.maxCost === void 0 ? void 0 : `\`budget.maxCost\` of the ${group.workflow ? "workflow" : "group"}`;
 function backgroundRun(receipt) {
   const { runId, childSessionKey, warnings = [], error } = receipt ?? {};
-  if (!runId || !childSessionKey) throw new Error(error ?? "the run was not accepted");
+  if (!runId || !childSessionKey) throw new Error(error === void 0 ? "the run was not accepted" : forProgram(error));
   return { runId, sessionKey: childSessionKey, warnings };
 }
 function hostedPlace() {
   return globalThis[hosted] ?? {};
 }
 var hosted = /* @__PURE__ */ Symbol.for("pi-subagent-native.place");
-function placeOf({ cwd, agentDir, env, piCommand, config }) {
+function placeOf({
+  cwd,
+  agentDir,
+  env,
+  piCommand,
+  config: config2
+}) {
   return {
     ...hostedPlace(),
     cwd: cwd ?? process.cwd(),
     ...agentDir !== void 0 && { agentDir },
     ...env && { env },
     ...piCommand && { piCommand: [...piCommand] },
-    ...config && { config }
+    ...config2 && { config: config2 }
   };
 }
-function groupOptions({ account, maxCost, limit: limit2, workflow: workflow2 }, { cwd, config }) {
+function groupOptions({ account, maxCost, limit: limit2, workflow: workflow2 }, { cwd, config: config2 }) {
   return {
     ...account !== void 0 && { account },
     ...limit2 && { group: limit2 },
-    ...maxCost !== void 0 && { config: { ...config, sessionBudget: { maxCost } } },
+    ...maxCost !== void 0 && { config: { ...config2, sessionBudget: { maxCost } } },
     // The workflow's project decides which agents and which configuration there are; the child works in its own directory.
     ...workflow2?.project !== void 0 && { cwd: workflow2.project, childCwd: cwd },
     ...workflow2 && { workflow: workflow2 }
@@ -627,7 +825,9 @@ function hostOf({ onQuestion, onConfirm }, asked) {
   };
 }
 function reasonOf(signal2) {
-  const reason = signal2?.reason;
+  return inWords(signal2?.reason);
+}
+function inWords(reason) {
   return reason instanceof Error ? reason.message : String(reason);
 }
 
@@ -672,6 +872,7 @@ var TaskGroup = class {
   #ended = [];
   #signal;
   #onAbort = () => this.abort(reasonOf(this.#signal));
+  /** The message of the results once all tasks were aborted. */
   #aborted;
   #hasEnded = false;
   #wake = [];
@@ -699,10 +900,10 @@ var TaskGroup = class {
       this.#running.delete(task);
     }
   }
-  /** Runs a step of a chain. A function that throws, or makes wrong options, has failed. */
+  /** Runs a step of a chain. A function that throws, rejects or makes wrong options has failed. */
   async step(step, before, index) {
     try {
-      const options = typeof step === "function" ? step(before) : step;
+      const options = typeof step === "function" ? await step(before) : step;
       checkRun(options, `steps[${index}]`);
       return await this.run(options);
     } catch (error) {
@@ -725,9 +926,10 @@ var TaskGroup = class {
       return results.filter((result) => result !== void 0);
     });
   }
-  abort(reason = "aborted") {
-    this.#aborted ??= reason;
-    for (const task of this.#running) task.abort(reason);
+  abort(reason) {
+    const words = reason === void 0 ? void 0 : inWords(reason);
+    this.#aborted ??= abortedBy(words);
+    for (const task of this.#running) task.abort(words);
   }
   // biome-ignore lint/suspicious/noThenProperty: a group is awaited
   then(onResults, onError) {
@@ -752,16 +954,19 @@ var TaskGroup = class {
       }
     }
   }
-  async [Symbol.asyncDispose]() {
+  [Symbol.dispose]() {
     this.abort("its block has ended");
+  }
+  async [Symbol.asyncDispose]() {
+    this[Symbol.dispose]();
     await this.#results;
   }
   #wakeAll() {
     for (const wake of this.#wake.splice(0)) wake();
   }
 };
-function abortedResult(reason) {
-  const message = `aborted before it started: ${reason}`;
+function abortedResult(aborted) {
+  const message = `not started: ${aborted}`;
   return { ok: false, error: { code: "SUBAGENT_ABORTED", message }, partial: "", outcome: "aborted", usage: noUsage };
 }
 
@@ -769,27 +974,76 @@ function abortedResult(reason) {
 var import_native3 = require("./native.js");
 
 // api/session.ts
+var import_node_async_hooks = require("node:async_hooks");
 var native2 = __toESM(require("./native.js"));
 function openSession(options) {
   checkSession(options);
   return new ProgramSession(options);
 }
+var receiving = new import_node_async_hooks.AsyncLocalStorage();
+var unlimitedMs = 2 ** 31 - 1;
 var ProgramSession = class {
+  #id;
+  #onMessage;
+  #onNotice;
   #place;
   #host;
   #native;
   #isClosed = false;
+  /** The last failure of `onMessage`, until it has received a message. */
+  #failure;
+  /** The number of runs that this process has started. */
+  #started = 0;
+  #isHolding = false;
   constructor(options) {
-    const { id, onMessage, onNotice = (notice) => process.emitWarning(notice, "SubagentWarning") } = options;
+    const warn = (notice) => process.emitWarning(notice, "SubagentWarning");
+    const { id, onMessage, onNotice = warn } = options;
+    this.#id = id;
+    this.#onMessage = onMessage;
+    this.#onNotice = (notice) => guarded(
+      () => onNotice(notice),
+      (error) => warn(`onNotice of session ${JSON.stringify(id)} has failed: ${String(error)}; it was given: ${notice}`)
+    );
     this.#place = { ...placeOf(options), sessionId: id };
     this.#host = hostOf(options, () => {
     });
     this.#native = native2.openBackground({ ...this.#place, delivered: [] }, async ({ deliveries, notices = [] }) => {
-      for (const notice of notices) onNotice(notice);
-      if (!deliveries || !onMessage) return;
-      await onMessage(await messageOf(deliveries, onNotice));
-      await this.#native.delivered(deliveries.deliveryIds);
+      for (const notice of notices) this.#onNotice(notice);
+      if (deliveries && onMessage) await this.#receive(deliveries, onMessage);
     });
+    backgroundListeners.add(this.#onBackground);
+  }
+  /** Gives a message to the program. The engine delivers it again after a failure. */
+  async #receive(deliveries, onMessage) {
+    const state = { session: this, isReceiving: true };
+    try {
+      const message = await messageOf2(deliveries, this.#onNotice);
+      await receiving.run(state, async () => await onMessage(message));
+      this.#failure = void 0;
+    } catch (error) {
+      this.#failure = String(error);
+      this.#onNotice(
+        `onMessage of session ${JSON.stringify(this.#id)} has failed, and gets the message again: ${this.#failure}`
+      );
+      throw error;
+    } finally {
+      state.isReceiving = false;
+    }
+    await this.#native.delivered(deliveries.deliveryIds);
+  }
+  #onBackground = (sessionId) => {
+    if (sessionId === this.#id) void this.#hold();
+  };
+  /** Keeps the process alive until the runs of this process have ended and `onMessage` has received their results. */
+  async #hold() {
+    this.#started += 1;
+    if (!this.#onMessage || this.#isHolding) return;
+    this.#isHolding = true;
+    for (let started = 0; started !== this.#started; ) {
+      started = this.#started;
+      await this.#native.settled(unlimitedMs).catch(() => false);
+    }
+    this.#isHolding = false;
   }
   spawn(options) {
     checkSpawn(options);
@@ -812,7 +1066,9 @@ var ProgramSession = class {
       },
       this.#host
     );
-    return backgroundRun(receipt);
+    const run2 = backgroundRun(receipt);
+    void this.#hold();
+    return run2;
   }
   async list() {
     this.#checkOpen();
@@ -831,10 +1087,11 @@ var ProgramSession = class {
   send(run2, message) {
     checkRunName(run2);
     checkMessage(message);
-    return this.#orUnknown(
-      run2,
-      async () => backgroundRun(await this.#native.continueRun(run2, message, this.#host))
-    );
+    return this.#orUnknown(run2, async () => {
+      const continued = backgroundRun(await this.#native.continueRun(run2, message, this.#host));
+      void this.#hold();
+      return continued;
+    });
   }
   stop(run2) {
     if (run2 !== void 0) checkRunName(run2);
@@ -874,10 +1131,19 @@ var ProgramSession = class {
   }
   async #settled(timeoutMs) {
     this.#checkOpen();
-    await this.#native.settled(timeoutMs);
+    const message = receiving.getStore();
+    if (message?.session === this && message.isReceiving) {
+      throw new Error(
+        "`settled` would wait for the message that `onMessage` receives now: call it outside of `onMessage`"
+      );
+    }
+    if (await this.#native.settled(timeoutMs)) return;
+    const why = this.#isClosed ? "the session was closed" : this.#failure && `onMessage has failed: ${this.#failure}`;
+    throw new Error(`not every result was received${why ? `: ${why}` : " in time"}`);
   }
   async close() {
     this.#isClosed = true;
+    backgroundListeners.delete(this.#onBackground);
     await this.#native.close();
   }
   async [Symbol.asyncDispose]() {
@@ -885,7 +1151,7 @@ var ProgramSession = class {
   }
 };
 var unknownRun = (run2) => new Error(`the session has no run ${JSON.stringify(run2)}; expected a run's id, its session key or its label`);
-async function messageOf({ deliveryIds, runs, questions }, onNotice) {
+async function messageOf2({ deliveryIds, runs, questions }, onNotice) {
   return {
     id: deliveryIds.join(" "),
     results: await Promise.all(runs.map((run2) => resultOf2(run2, onNotice))),
@@ -904,7 +1170,7 @@ async function resultOf2(run2, onNotice) {
     ok,
     text: text2,
     ...data !== void 0 && { data },
-    ...run2.error !== void 0 && { error: run2.error }
+    ...run2.error !== void 0 && { error: forProgram(run2.error) }
   };
 }
 
@@ -928,38 +1194,36 @@ async function collected(source) {
   if (typeof source === "string" || source instanceof Uint8Array) return await (0, import_native2.collectOutput)(source);
   if ("file" in source) return await (0, import_native2.collectOutputFile)(source.file);
   const collector = new import_native2.OutputCollector();
-  for await (const piece of source) collector.push(piece);
+  for await (const piece of source) {
+    checkPiece(piece, "source");
+    collector.push(piece);
+  }
   return await collector.finish();
 }
 
 // api/workflow.ts
-var import_node_async_hooks = require("node:async_hooks");
+var import_node_async_hooks2 = require("node:async_hooks");
 var native3 = __toESM(require("./native.js"));
 var WorkflowError = class extends Error {
   name = "WorkflowError";
   code;
   /** The key of the run. */
   key;
-  result;
-  failures;
-  results;
   constructor(failures, results) {
     const [{ key: key3, result }, ...more] = failures;
     const others = more.length > 0 ? ` (and ${more.length} more)` : "";
     super(`run ${JSON.stringify(key3)}: ${result.error.message}${others}`);
     this.code = result.error.code;
     this.key = key3;
-    this.result = result;
-    this.failures = [...failures];
-    this.results = results;
+    hideFields(this, { result, failures: [...failures], results });
   }
 };
-var current = new import_node_async_hooks.AsyncLocalStorage();
+var current = new import_node_async_hooks2.AsyncLocalStorage();
 var defaultConcurrency2 = 8;
 var defaultMaxRuns = 100;
 var defaultMaxDepth = 3;
 var updateMs = 100;
-async function workflow(id, options, script) {
+function workflow(id, options, script) {
   checkWorkflowId(id);
   checkWorkflow(options);
   if (typeof script !== "function") throw new OptionsError("script", script, "a function that gets the workflow");
@@ -967,11 +1231,14 @@ async function workflow(id, options, script) {
   const maxDepth = Math.min(options.maxDepth ?? defaultMaxDepth, outer ? outer.maxDepth : Number.POSITIVE_INFINITY);
   const depth = (outer?.depth ?? 0) + 1;
   if (depth > maxDepth) {
-    throw new OptionsError("maxDepth", maxDepth, `at least ${depth}: workflow ${JSON.stringify(id)} is ${depth - 1} levels deep`);
+    throw new OptionsError(
+      "maxDepth",
+      maxDepth,
+      `at least ${depth}: workflow ${JSON.stringify(id)} is ${depth - 1} levels deep`
+    );
   }
   const running = new Script(id, options, outer, { depth, maxDepth });
-  await running.open();
-  return await running.execute(script);
+  return running.execute(script);
 }
 var Script = class {
   id;
@@ -1005,7 +1272,7 @@ var Script = class {
     if (maxCost === void 0 && this.#outer) return this.#outer.account;
     return { account: this.#handle?.account ?? "", ...maxCost !== void 0 && { maxCost } };
   }
-  async open() {
+  async #open() {
     const { name, file, budget, maxRuns = defaultMaxRuns } = this.#options;
     const parent = this.#outer?.id;
     this.#handle = await native3.openWorkflow(
@@ -1021,6 +1288,7 @@ var Script = class {
     );
   }
   async execute(script) {
+    await this.#open();
     let value;
     try {
       value = await current.run(this, async () => await script(this));
@@ -1032,20 +1300,27 @@ var Script = class {
     return value;
   }
   phase(name) {
-    if (typeof name !== "string" || name.trim() === "") throw new OptionsError("phase", name, "a text that is not blank");
+    if (typeof name !== "string" || name.trim() === "")
+      throw new OptionsError("phase", name, "a text that is not blank");
     this.#phase = name;
     this.#handle?.phase(name);
     this.#board.phase(name);
   }
-  async run(options) {
+  run(options) {
     checkWorkflowRun(options, "");
+    return this.#run(options);
+  }
+  async #run(options) {
     const result = await this.#start(options);
     if (!result.ok) throw new WorkflowError([{ key: options.key, result }], this.#results);
     return result;
   }
-  async parallel(tasks, options = {}) {
+  parallel(tasks, options = {}) {
     checkList(tasks, "tasks", checkWorkflowRun);
     checkWorkflowParallel(options);
+    return this.#parallel(tasks, options);
+  }
+  async #parallel(tasks, options) {
     const { concurrency = defaultConcurrency2, settle = false } = options;
     const results = [];
     const waiting = tasks.entries();
@@ -1064,9 +1339,9 @@ var Script = class {
     const refused = this.#refusal();
     if (refused) return refused;
     const { key: key3, phase = this.#phase, ...own } = options;
-    const { agentDir, env, piCommand, config, onQuestion, onConfirm } = this.#options;
+    const { agentDir, env, piCommand, config: config2, onQuestion, onConfirm } = this.#options;
     const project = placeOf(this.#options).cwd;
-    const given = { cwd: project, agentDir, env, piCommand, config, onQuestion, onConfirm, ...defined(own) };
+    const given = { cwd: project, agentDir, env, piCommand, config: config2, onQuestion, onConfirm, ...defined(own) };
     const signal2 = own.signal ? AbortSignal.any([own.signal, this.signal]) : this.signal;
     const task = new RunTask({ ...given, signal: signal2 }, {
       ...this.account,
@@ -1092,10 +1367,17 @@ var Script = class {
   }
   /** The result of a run that may not start. */
   #refusal() {
-    if (this.#hasEnded) throw new Error(`workflow ${JSON.stringify(this.id)} has ended: await each run in its function`);
+    if (this.#hasEnded)
+      throw new Error(`workflow ${JSON.stringify(this.id)} has ended: await each run in its function`);
     if (this.signal.aborted) {
       const message2 = `not started: aborted: ${reasonOf(this.signal)}`;
-      return { ok: false, error: { code: "SUBAGENT_ABORTED", message: message2 }, partial: "", outcome: "aborted", usage: noUsage };
+      return {
+        ok: false,
+        error: { code: "SUBAGENT_ABORTED", message: message2 },
+        partial: "",
+        outcome: "aborted",
+        usage: noUsage
+      };
     }
     if (!this.#exhausted) return void 0;
     const message = `not started: ${this.#exhausted.error.message}`;
@@ -1120,8 +1402,8 @@ var Board = class {
   #onUpdate;
   #entries = /* @__PURE__ */ new Map();
   #phases = [];
-  #text = "";
-  #key;
+  /** The run whose words are the newest. */
+  #newest;
   #timer;
   constructor(id, onUpdate) {
     this.#id = id;
@@ -1133,7 +1415,7 @@ var Board = class {
   }
   add(task, key3, phase) {
     if (phase !== void 0 && !this.#phases.includes(phase)) this.#phases.push(phase);
-    this.#entries.set(task, { key: key3, phase, state: "queued", cost: 0, tokens: 0 });
+    this.#entries.set(task, { key: key3, phase, state: "queued", cost: 0, tokens: 0, text: "", message: 0 });
     this.#change();
   }
   /** Follows a run to its end. */
@@ -1145,9 +1427,10 @@ var Board = class {
       entry.state = update.state === "queued" ? "queued" : "running";
       ({ cost: entry.cost, tokens: entry.tokens } = spentOf(update.usage));
       if (update.type === "text") {
-        const before = this.#key === entry.key ? this.#text : "";
-        this.#text = (before + update.text).slice(-textChars);
-        this.#key = entry.key;
+        const isSame = update.message === entry.message;
+        entry.text = newest((isSame ? entry.text : "") + update.text);
+        entry.message = update.message;
+        this.#newest = entry;
       }
       this.#change();
     }
@@ -1171,12 +1454,17 @@ var Board = class {
   }
   #send() {
     this.#timer = void 0;
-    try {
-      this.#onUpdate?.(this.#update());
-    } catch (error) {
-      this.#onUpdate = void 0;
-      process.emitWarning(`onUpdate of workflow ${JSON.stringify(this.#id)} has failed: ${String(error)}`, "SubagentWarning");
-    }
+    const onUpdate = this.#onUpdate;
+    if (!onUpdate) return;
+    guarded(
+      () => onUpdate(this.#update()),
+      (error) => {
+        if (this.#onUpdate !== onUpdate) return;
+        this.#onUpdate = void 0;
+        const name = JSON.stringify(this.#id);
+        process.emitWarning(`onUpdate of workflow ${name} has failed: ${String(error)}`, "SubagentWarning");
+      }
+    );
   }
   #update() {
     const entries = [...this.#entries.values()];
@@ -1190,14 +1478,21 @@ var Board = class {
       ...phase !== void 0 && { phase },
       phases,
       counts: countsOf(entries),
-      cost: entries.reduce((sum, { cost: cost2 }) => sum + cost2, 0),
+      cost: rounded(entries.reduce((sum, { cost: cost2 }) => sum + cost2, 0)),
       tokens: entries.reduce((sum, { tokens }) => sum + tokens, 0),
-      text: this.#text,
-      ...this.#key !== void 0 && { key: this.#key }
+      text: this.#newest?.text ?? "",
+      ...this.#newest && { key: this.#newest.key }
     };
   }
 };
 var textChars = 2e3;
+function newest(text2) {
+  if (text2.length <= textChars) return text2;
+  const end = text2.slice(-textChars);
+  const start = /\s/.exec(end)?.index;
+  return start === void 0 ? end : end.slice(start + 1);
+}
+var rounded = (cost2) => Math.round(cost2 * 1e9) / 1e9;
 var spentOf = ({ input, output, cacheRead, cacheWrite, cost: cost2 }) => ({
   cost: cost2,
   tokens: input + output + cacheRead + cacheWrite

@@ -2,7 +2,17 @@
 
 import { randomUUID } from "node:crypto";
 
-import type { Ended, GroupOptions, ParallelOptions, Result, RunOptions, Schema, Step, Success, Tasks } from "../index.js";
+import type {
+	Ended,
+	GroupOptions,
+	ParallelOptions,
+	Result,
+	RunOptions,
+	Schema,
+	Step,
+	Success,
+	Tasks,
+} from "../index.js";
 import type { RunGroup } from "../native.js";
 import { checkChain, checkList, checkParallel, checkRun, OptionsError } from "./options.ts";
 import { noUsage } from "./result.ts";

@@ -1,9 +1,8 @@
 /** Checks the options of a call before anything starts. A mistake is thrown with its place, its value and the expected value. */
 
 import { inspect } from "node:util";
-
-import { checkAgent, checkConfig, checkSchema } from "../native.js";
 import type { Diagnostic } from "../native.js";
+import { checkAgent, checkConfig, checkSchema } from "../native.js";
 import { agentText } from "./agent.ts";
 import { jsonSchemaOf } from "./schema.ts";
 
@@ -134,7 +133,8 @@ function wrongPattern(schema: unknown, pointer = "#"): string | undefined {
 	}
 	for (const [keyword, value] of Object.entries(schema)) {
 		if (!schemaKeywords.has(keyword)) continue;
-		const parts = Array.isArray(value) || (namedSchemas.has(keyword) && isObject(value)) ? Object.entries(value) : [["", value]];
+		const parts =
+			Array.isArray(value) || (namedSchemas.has(keyword) && isObject(value)) ? Object.entries(value) : [["", value]];
 		for (const [name, part] of parts) {
 			const key = String(name).replaceAll("~", "~0").replaceAll("/", "~1");
 			const problem = wrongPattern(part, [pointer, keyword, ...(key ? [key] : [])].join("/"));
@@ -313,7 +313,8 @@ const list = expecting(
 	(value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
 	"a list of texts",
 );
-const oneOf = (...values: string[]) => expecting((value) => values.includes(value as string), `one of ${values.join(", ")}`);
+const oneOf = (...values: string[]) =>
+	expecting((value) => values.includes(value as string), `one of ${values.join(", ")}`);
 
 /** Checks a text, and the options of its sanitizer. */
 export function checkSanitize(value: unknown, options: unknown): void {
@@ -336,8 +337,10 @@ export function checkTruncate(value: unknown, limits: unknown): void {
 export function checkSource(source: unknown): void {
 	const isText = typeof source === "string" || source instanceof Uint8Array;
 	if (isText || (isObject(source) && Symbol.asyncIterator in source)) return;
-	if (isObject(source) && "file" in source) return checkShape(source, "source", { fields: { file: text } });
-	throw new OptionsError("source", source, "a text, bytes, a stream of either, or `{ file: path }`");
+	if (!isObject(source) || !("file" in source)) {
+		throw new OptionsError("source", source, "a text, bytes, a stream of either, or `{ file: path }`");
+	}
+	checkShape(source, "source", { fields: { file: text } });
 }
 
 /** Checks a piece of a stream of events. */

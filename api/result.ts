@@ -1,11 +1,10 @@
 /** Results, as programs read them. */
 
 import { readFile } from "node:fs/promises";
-
+import { type Submission, submittedBy } from "../extension/host/submission.ts";
 import type { ErrorCode, Failure, ResultBase, Success } from "../index.js";
 import type { RunUsage, SingleResult, ToolResult } from "../native.js";
 import { validated } from "./schema.ts";
-import { type Submission, submittedBy } from "../extension/host/submission.ts";
 
 /** The usage of a run that has not begun. */
 export const noUsage: RunUsage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, cost: 0, turns: 0 };
@@ -65,7 +64,8 @@ export async function resultOf(
 	};
 	const said = details?.output ?? "";
 	if (base.outcome !== "completed") {
-		const code = details?.quotaExhausted === undefined ? codes[base.outcome] ?? errorCode(native) : "SUBAGENT_QUOTA_EXHAUSTED";
+		const code =
+			details?.quotaExhausted === undefined ? (codes[base.outcome] ?? errorCode(native)) : "SUBAGENT_QUOTA_EXHAUSTED";
 		const words = details?.error ?? native.details.error?.message ?? native.content[0]?.text ?? "the run failed";
 		const own = { aborted, background: movedToBackground }[base.outcome as "aborted" | "background"];
 		const message = own ?? forProgram(budget ? words.replace("`sessionBudget.maxCost`", budget) : words);

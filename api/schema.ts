@@ -40,9 +40,7 @@ const standardOf = (schema: object): Standard | undefined => (schema as { "~stan
 export function jsonSchemaOf(schema: object): Record<string, unknown> | undefined {
 	const standard = standardOf(schema);
 	const options = standard && libraryOptions[standard.vendor];
-	const json = standard
-		? standard.jsonSchema?.input({ target, ...(options && { libraryOptions: options }) })
-		: schema;
+	const json = standard ? standard.jsonSchema?.input({ target, ...(options && { libraryOptions: options }) }) : schema;
 	// Without the fields that a library adds for itself: symbols and functions.
 	return json === undefined ? undefined : JSON.parse(JSON.stringify(json));
 }
@@ -53,7 +51,9 @@ export async function validated(schema: object, value: unknown): Promise<{ value
 	if (!standard) return { value };
 	const { issues, value: output } = (await standard.validate(value)) as Validated;
 	if (!issues) return { value: output };
-	const described = issues.map(({ message, path = [] }) => [path.map(key).join("."), message].filter(Boolean).join(": "));
+	const described = issues.map(({ message, path = [] }) =>
+		[path.map(key).join("."), message].filter(Boolean).join(": "),
+	);
 	return { problem: described.join("; ") };
 }
 

@@ -1,13 +1,12 @@
 /** Background runs of a program, and the messages with their results. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
-
+import { submittedBy } from "../extension/host/submission.ts";
 import type { BackgroundRun, RunRecord, Session, SessionMessage, SessionOptions, SessionResult } from "../index.js";
 import * as native from "../native.js";
 import { checkHistory, checkMessage, checkRunName, checkSession, checkSpawn, checkWait } from "./options.ts";
-import { jsonSchemaOf } from "./schema.ts";
-import { submittedBy } from "../extension/host/submission.ts";
 import { forProgram } from "./result.ts";
+import { jsonSchemaOf } from "./schema.ts";
 import { backgroundListeners, backgroundRun, guarded, hostOf, placeOf } from "./task.ts";
 
 /** Opens a session, and receives what it has missed. */
@@ -44,7 +43,8 @@ class ProgramSession implements Session {
 		this.#onNotice = (notice) =>
 			guarded(
 				() => onNotice(notice),
-				(error) => warn(`onNotice of session ${JSON.stringify(id)} has failed: ${String(error)}; it was given: ${notice}`),
+				(error) =>
+					warn(`onNotice of session ${JSON.stringify(id)} has failed: ${String(error)}; it was given: ${notice}`),
 			);
 		this.#place = { ...placeOf(options), sessionId: id };
 		this.#host = hostOf(options, () => {});
@@ -57,7 +57,10 @@ class ProgramSession implements Session {
 	}
 
 	/** Gives a message to the program. The engine delivers it again after a failure. */
-	async #receive(deliveries: native.DeliveryMessage, onMessage: NonNullable<SessionOptions["onMessage"]>): Promise<void> {
+	async #receive(
+		deliveries: native.DeliveryMessage,
+		onMessage: NonNullable<SessionOptions["onMessage"]>,
+	): Promise<void> {
 		const state = { session: this, isReceiving: true };
 		try {
 			const message = await messageOf(deliveries, this.#onNotice);
@@ -65,7 +68,9 @@ class ProgramSession implements Session {
 			this.#failure = undefined;
 		} catch (error) {
 			this.#failure = String(error);
-			this.#onNotice(`onMessage of session ${JSON.stringify(this.#id)} has failed, and gets the message again: ${this.#failure}`);
+			this.#onNotice(
+				`onMessage of session ${JSON.stringify(this.#id)} has failed, and gets the message again: ${this.#failure}`,
+			);
 			throw error;
 		} finally {
 			state.isReceiving = false;
@@ -190,7 +195,9 @@ class ProgramSession implements Session {
 		this.#checkOpen();
 		const message = receiving.getStore();
 		if (message?.session === this && message.isReceiving) {
-			throw new Error("`settled` would wait for the message that `onMessage` receives now: call it outside of `onMessage`");
+			throw new Error(
+				"`settled` would wait for the message that `onMessage` receives now: call it outside of `onMessage`",
+			);
 		}
 		if (await this.#native.settled(timeoutMs)) return;
 		const why = this.#isClosed ? "the session was closed" : this.#failure && `onMessage has failed: ${this.#failure}`;

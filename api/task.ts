@@ -41,11 +41,7 @@ export class RunTask implements Task<unknown> {
 		const onUpdate = (update: native.ToolResult) => {
 			for (const change of this.#changes.take(update)) this.#push(change);
 		};
-		this.#handle = native.startRun(
-			{ ...given, aborted: signal?.aborted ?? false },
-			onUpdate,
-			host,
-		);
+		this.#handle = native.startRun({ ...given, aborted: signal?.aborted ?? false }, onUpdate, host);
 		const abort = () => this.abort(reasonOf(signal));
 		if (signal?.aborted) this.#aborted = abortedBy(reasonOf(signal));
 		else signal?.addEventListener("abort", abort, { once: true });
@@ -85,7 +81,9 @@ export class RunTask implements Task<unknown> {
 	async background(): Promise<BackgroundRun> {
 		const sessionId = this.#sessionId;
 		if (sessionId === undefined) {
-			throw new Error("the run has no session for its result: pass `sessionId`, and open that session with `openSession`");
+			throw new Error(
+				"the run has no session for its result: pass `sessionId`, and open that session with `openSession`",
+			);
 		}
 		const [receipt] = await this.#handle.background();
 		const run = backgroundRun(receipt);
@@ -171,7 +169,13 @@ function hostedPlace(): Partial<native.RunOptions> {
 const hosted = Symbol.for("pi-subagent-native.place");
 
 /** The options of every call. */
-export function placeOf({ cwd, agentDir, env, piCommand, config }: Pick<RunOptions, "cwd" | "agentDir" | "env" | "piCommand" | "config">) {
+export function placeOf({
+	cwd,
+	agentDir,
+	env,
+	piCommand,
+	config,
+}: Pick<RunOptions, "cwd" | "agentDir" | "env" | "piCommand" | "config">) {
 	return {
 		...hostedPlace(),
 		cwd: cwd ?? process.cwd(),
@@ -183,7 +187,10 @@ export function placeOf({ cwd, agentDir, env, piCommand, config }: Pick<RunOptio
 }
 
 /** The options of a run in a group. The group's budget is in place of the session's. */
-function groupOptions({ account, maxCost, limit, workflow }: Group, { cwd, config }: { cwd: string; config?: Record<string, unknown> }) {
+function groupOptions(
+	{ account, maxCost, limit, workflow }: Group,
+	{ cwd, config }: { cwd: string; config?: Record<string, unknown> },
+) {
 	return {
 		...(account !== undefined && { account }),
 		...(limit && { group: limit }),

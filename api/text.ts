@@ -2,7 +2,15 @@
 
 import type { EventSource, TruncateOptions } from "../index.js";
 import type { CollectedOutput, SanitizeOptions, TruncatedOutput } from "../native.js";
-import { collectOutput, collectOutputFile, OutputCollector, sanitizeOutput, truncateHead, truncateOutput, truncateTail } from "../native.js";
+import {
+	collectOutput,
+	collectOutputFile,
+	OutputCollector,
+	sanitizeOutput,
+	truncateHead,
+	truncateOutput,
+	truncateTail,
+} from "../native.js";
 import { checkPiece, checkSanitize, checkSource, checkTruncate } from "./options.ts";
 
 /** Which part of a text is kept. */

@@ -139,7 +139,8 @@ function isEnded(said: string, items: readonly DisplayItem[]): boolean {
 	if (last.startsWith(words) || isWhole(last, said)) return true;
 	// A message may have several parts.
 	let joined = last;
-	for (let at = -2; joined.length < words.length && texts.at(at) !== undefined; at -= 1) joined = `${texts.at(at)}\n${joined}`;
+	for (let at = -2; joined.length < words.length && texts.at(at) !== undefined; at -= 1)
+		joined = `${texts.at(at)}\n${joined}`;
 	return joined.trimEnd() === words;
 }
 
@@ -208,9 +209,11 @@ export class Reader implements AsyncIterator<Update<unknown>, undefined> {
 	#bound(): void {
 		const tools = this.#waiting.filter(({ type }) => type === "tool").length;
 		if (tools > maxWaitingTools) this.#drop("tool");
-		const length = () => this.#waiting.reduce((sum, update) => sum + (update.type === "text" ? update.text.length : 0), 0);
+		const length = () =>
+			this.#waiting.reduce((sum, update) => sum + (update.type === "text" ? update.text.length : 0), 0);
 		if (length() <= maxWaitingText) return;
-		while (length() > maxWaitingText && this.#waiting.filter(({ type }) => type === "text").length > 1) this.#drop("text");
+		while (length() > maxWaitingText && this.#waiting.filter(({ type }) => type === "text").length > 1)
+			this.#drop("text");
 		this.#waiting = this.#waiting.map((update) =>
 			update.type === "text" ? { ...update, text: update.text.slice(-maxWaitingText) } : update,
 		);

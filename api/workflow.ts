@@ -18,9 +18,17 @@ import type {
 	WorkflowUpdate,
 } from "../index.js";
 import * as native from "../native.js";
-import { checkList, checkWorkflow, checkWorkflowId, checkWorkflowParallel, checkWorkflowRun, hideFields, OptionsError } from "./options.ts";
+import {
+	checkList,
+	checkWorkflow,
+	checkWorkflowId,
+	checkWorkflowParallel,
+	checkWorkflowRun,
+	hideFields,
+	OptionsError,
+} from "./options.ts";
 import { noUsage, wholeText } from "./result.ts";
-import { guarded, placeOf, reasonOf, RunTask } from "./task.ts";
+import { guarded, placeOf, RunTask, reasonOf } from "./task.ts";
 
 type AnyOptions = WorkflowRunOptions<Schema | undefined>;
 
@@ -73,7 +81,11 @@ export function workflow<T>(
 	const maxDepth = Math.min(options.maxDepth ?? defaultMaxDepth, outer ? outer.maxDepth : Number.POSITIVE_INFINITY);
 	const depth = (outer?.depth ?? 0) + 1;
 	if (depth > maxDepth) {
-		throw new OptionsError("maxDepth", maxDepth, `at least ${depth}: workflow ${JSON.stringify(id)} is ${depth - 1} levels deep`);
+		throw new OptionsError(
+			"maxDepth",
+			maxDepth,
+			`at least ${depth}: workflow ${JSON.stringify(id)} is ${depth - 1} levels deep`,
+		);
 	}
 	const running = new Script(id, options, outer, { depth, maxDepth });
 	return running.execute(script);
@@ -153,7 +165,8 @@ class Script implements Workflow {
 	}
 
 	phase(name: string): void {
-		if (typeof name !== "string" || name.trim() === "") throw new OptionsError("phase", name, "a text that is not blank");
+		if (typeof name !== "string" || name.trim() === "")
+			throw new OptionsError("phase", name, "a text that is not blank");
 		this.#phase = name;
 		this.#handle?.phase(name);
 		this.#board.phase(name);
@@ -226,10 +239,17 @@ class Script implements Workflow {
 
 	/** The result of a run that may not start. */
 	#refusal(): Failure | undefined {
-		if (this.#hasEnded) throw new Error(`workflow ${JSON.stringify(this.id)} has ended: await each run in its function`);
+		if (this.#hasEnded)
+			throw new Error(`workflow ${JSON.stringify(this.id)} has ended: await each run in its function`);
 		if (this.signal.aborted) {
 			const message = `not started: aborted: ${reasonOf(this.signal)}`;
-			return { ok: false, error: { code: "SUBAGENT_ABORTED", message }, partial: "", outcome: "aborted", usage: noUsage };
+			return {
+				ok: false,
+				error: { code: "SUBAGENT_ABORTED", message },
+				partial: "",
+				outcome: "aborted",
+				usage: noUsage,
+			};
 		}
 		if (!this.#exhausted) return undefined;
 		const message = `not started: ${this.#exhausted.error.message}`;

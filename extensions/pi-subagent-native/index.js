@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 a61d3e82edaf951d. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 bdf8151ef8c03e31. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 a61d3e82edaf951d"}.`)) return void 0;
-  const [version] = "0.1.0 a61d3e82edaf951d".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 bdf8151ef8c03e31"}.`)) return void 0;
+  const [version] = "0.1.0 bdf8151ef8c03e31".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6448,8 +6448,9 @@ var Background = class {
   runs = NONE;
   /** The running workflows of the session. */
   workflows = [];
-  /** What commands have done with the changes of runs, as `CallCard.settle` takes it. */
+  /** The state of runs and their changes after commands, as `CallCard.settle` takes it. */
   settled = NOTHING_SETTLED;
+  changes;
   /** The ids of foreground runs without a card: scripts have called them. */
   withoutCard = /* @__PURE__ */ new Set();
   undelivered = NONE;
@@ -6485,9 +6486,11 @@ var Background = class {
     let view;
     view = native.openBackground(options, (event) => {
       if (view && this.session !== view) return;
-      if (event.settled) this.settled = JSON.stringify(event.settled);
       if (event.workflows) this.workflows = event.workflows;
-      if (event.runs || event.settled || event.workflows) this.publish(event.runs ? runsOf(event.runs) : this.runs);
+      if (event.settled) this.changes = event.settled;
+      const runs = event.runs ? runsOf(event.runs) : this.runs;
+      if (event.settled || event.runs) this.settled = settledOf(this.changes, runs);
+      if (event.runs || event.settled || event.workflows) this.publish(runs);
       onEvent(event);
     });
     this.session = view;
@@ -6499,6 +6502,7 @@ var Background = class {
     this.undelivered = NONE;
     this.offered.clear();
     this.settled = NOTHING_SETTLED;
+    this.changes = void 0;
     this.workflows = [];
     this.withoutCard.clear();
     this.publish(NONE);
@@ -6529,6 +6533,15 @@ var Background = class {
 };
 function isLive({ state }) {
   return state !== "ended";
+}
+function settledOf(changes = {}, runs) {
+  const settled2 = new Map(Object.entries(changes).map(([id, state]) => [id, { changes: state }]));
+  for (const run of runs) {
+    const hasEnded = !isLive(run) && !run.isForeground;
+    const { runId, timesResumed } = run;
+    if (hasEnded || timesResumed > 0) settled2.set(runId, { ...settled2.get(runId), timesResumed, hasEnded });
+  }
+  return JSON.stringify(Object.fromEntries(settled2));
 }
 function endOf({ key, timesResumed }) {
   return `${key} ${timesResumed}`;
@@ -6980,9 +6993,6 @@ function announcementLines(message, isExpanded, pen, settled2) {
 // extension/index.ts
 var import_child_guard = __toESM(require_child_guard());
 
-// extension/commands/commands.ts
-import { basename as basename4 } from "node:path";
-
 // extension/host/callbacks.ts
 async function refreshToken(registryOf, provider, validForMs) {
   try {
@@ -7207,6 +7217,114 @@ function isInMemory(registry, provider) {
   return registry.getProviderAuthStatus(provider).source === "runtime";
 }
 
+// extension/workflows/workflows.ts
+import { spawn } from "node:child_process";
+import { basename as basename3 } from "node:path";
+import { pathToFileURL as pathToFileURL2 } from "node:url";
+var MAX_OUTPUT = 64 * 1024;
+var STOP_MS = 5e3;
+var KILL_MS = 2e3;
+var OUTPUT_MS = 500;
+var cannotRunScripts = process.versions.bun === void 0 ? void 0 : "This pi contains no Node, and cannot run scripts";
+var live = /* @__PURE__ */ new Set();
+var isClosing = false;
+var report = () => {
+};
+function onWorkflowEnd(listener) {
+  report = listener;
+}
+function startWorkflow({ path, sha256 }, place) {
+  const host = new URL("extension/workflows/host.mjs", packageFolder);
+  const args = ["--import", host.href, path];
+  const env = { ...process.env, NODE_OPTIONS: "" };
+  const child = spawn(process.execPath, args, { cwd: place.cwd, env, stdio: "pipe", windowsHide: true });
+  const since = performance.now();
+  const output = { out: "", errors: "" };
+  const keep = (name) => (text) => {
+    const all = output[name] + text;
+    output[name] = all.length > MAX_OUTPUT ? all.slice(-MAX_OUTPUT).replace(/^[^\n]*\n/, "") : all;
+  };
+  child.stdout.setEncoding("utf8").on("data", keep("out"));
+  child.stderr.setEncoding("utf8").on("data", keep("errors"));
+  child.stdin.on("error", () => void 0);
+  child.stdin.write(
+    `${JSON.stringify({ script: pathToFileURL2(path).href, sha256, place: { ...place, file: path } })}
+`
+  );
+  const { promise: ended2, resolve: resolve3 } = Promise.withResolvers();
+  const workflow = { path, place, child, ended: ended2, wasStopped: false };
+  live.add(workflow);
+  const end = async (exitCode, problem = "") => {
+    if (!live.delete(workflow)) return;
+    const stored = exitCode === 0 || workflow.wasStopped ? [] : await recordsOf(workflow);
+    const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
+    const isFailure = exitCode !== 0 && !wasStopped;
+    if (isFailure && !isClosing) await stopStored(workflow, stored);
+    const shown = isFailure ? `${output.out}
+${output.errors}${problem}` : output.out;
+    const durationMs = performance.now() - since;
+    const described = { file: path, exitCode: exitCode ?? void 0, wasStopped, durationMs, output: shown };
+    await runGuarded("reporting the end of a workflow", () => report(defined(described)));
+    resolve3();
+  };
+  child.once("error", (error) => void end(null, error.message));
+  child.once("close", (code) => void end(code));
+  child.once("exit", () => {
+    const closePipes = () => {
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    guardedTimeout("closing the output of a workflow", closePipes, OUTPUT_MS);
+  });
+  return ended2;
+}
+async function recordsOf({ child, place }) {
+  const all = await loadAddon().native?.workflows(place, true).catch(() => void 0);
+  return (all ?? []).filter(({ hostPid }) => hostPid === child.pid);
+}
+var liveScripts = () => [...live].flatMap(({ path, child: { pid } }) => pid === void 0 ? [] : [{ path, pid }]);
+async function stopWorkflows(pids) {
+  const isMeant = ({ child: { pid } }) => !pids || pid !== void 0 && pids.includes(pid);
+  const stopped = [...live].filter(isMeant).map(async (workflow) => {
+    await stop(
+      workflow,
+      (await recordsOf(workflow)).filter(({ state }) => state === "running")
+    );
+  });
+  await Promise.all(stopped);
+}
+async function stop(workflow, running) {
+  workflow.wasStopped = true;
+  await stopStored(workflow, running);
+  if (running.length === 0) workflow.child.kill();
+  const timer = guardedTimeout("ending a workflow", () => kill(workflow), STOP_MS);
+  await workflow.ended;
+  clearTimeout(timer);
+}
+async function stopStored({ place }, records) {
+  const { native } = loadAddon();
+  await Promise.allSettled(records.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
+}
+function kill({ child, ended: ended2 }) {
+  child.kill();
+  const timer = guardedTimeout("killing a workflow", () => child.kill("SIGKILL"), KILL_MS);
+  void ended2.then(() => clearTimeout(timer));
+}
+async function closeWorkflows() {
+  report = () => {
+  };
+  isClosing = true;
+  const all = [...live];
+  const records = await Promise.all(all.map(recordsOf));
+  for (const workflow of all) kill(workflow);
+  await Promise.all(all.map(({ ended: ended2 }) => ended2));
+  const interrupted = all.filter((_2, at2) => records[at2]?.some(({ state }) => state === "running"));
+  const names = interrupted.map(({ path }) => oneLine(basename3(path)));
+  if (names.length === 0) return void 0;
+  const [what, them] = names.length === 1 ? ["1 workflow", "it"] : [`${names.length} workflows`, "them"];
+  return `${what} ended with pi: ${names.join(", ")}. The next pi of this project continues ${them}`;
+}
+
 // extension/panel/panel.ts
 var WHOLE_SCREEN = { width: "100%", maxHeight: "100%", anchor: "top-left" };
 var DRAW_EVERY_MS = 100;
@@ -7216,7 +7334,7 @@ var ROWS = 24;
 var WHEEL_LINES = 10;
 var MAX_CHARACTERS2 = 8e3;
 var PASTE = /^\u001b\[200~([\s\S]*)\u001b\[201~/;
-async function openPanel(context, background, callbacks = {}, { answer: answer2, start: start2 } = {}, opened) {
+async function openPanel(context, background, callbacks = {}, { answer: answer2, follow } = {}, opened) {
   const { session: session2 } = background;
   if (!session2) {
     context.ui.notify(
@@ -7226,14 +7344,14 @@ async function openPanel(context, background, callbacks = {}, { answer: answer2,
     return;
   }
   const closed = Promise.withResolvers();
-  const setting = { background, session: session2, callbacks, answer: answer2, start: start2, opened, onClosed: closed.resolve };
+  const setting = { background, session: session2, callbacks, answer: answer2, follow, opened, onClosed: closed.resolve };
   const shown = context.ui.custom(
     (terminal, theme, keys, done) => panel(setting, terminal, theme, keys, () => done(void 0)),
     { overlay: true, overlayOptions: WHOLE_SCREEN }
   );
   await Promise.race([shown, closed.promise]);
 }
-function panel({ background, session: session2, callbacks, answer: answer2, start: start2, opened, onClosed }, terminal, theme, keybindings, done) {
+function panel({ background, session: session2, callbacks, answer: answer2, follow, opened, onClosed }, terminal, theme, keybindings, done) {
   const { native, problem } = loadAddon();
   if (!native) throw new Error(problem);
   const state = new native.Panel(answer2 !== void 0, opened);
@@ -7265,8 +7383,8 @@ function panel({ background, session: session2, callbacks, answer: answer2, star
     else if (step === "type") type(text);
     else if (step === "command") {
       reply(id, async () => {
-        const report2 = await session2.command(text, callbacks);
-        start2?.(report2);
+        const report2 = await session2.command(text, callbacks, void 0, liveScripts());
+        follow?.(report2);
         return report2;
       });
     } else if (step === "runs") {
@@ -7588,111 +7706,6 @@ function removeOverlay({ handle, close }) {
   else handle?.hide();
 }
 
-// extension/workflows/workflows.ts
-import { spawn } from "node:child_process";
-import { basename as basename3 } from "node:path";
-import { pathToFileURL as pathToFileURL2 } from "node:url";
-var MAX_OUTPUT = 64 * 1024;
-var STOP_MS = 5e3;
-var KILL_MS = 2e3;
-var OUTPUT_MS = 500;
-var cannotRunScripts = process.versions.bun === void 0 ? void 0 : "This pi contains no Node, and cannot run scripts";
-var live = /* @__PURE__ */ new Set();
-var isClosing = false;
-var report = () => {
-};
-function onWorkflowEnd(listener) {
-  report = listener;
-}
-function startWorkflow({ path, sha256 }, place) {
-  const host = new URL("extension/workflows/host.mjs", packageFolder);
-  const args = ["--import", host.href, path];
-  const env = { ...process.env, NODE_OPTIONS: "" };
-  const child = spawn(process.execPath, args, { cwd: place.cwd, env, stdio: "pipe", windowsHide: true });
-  const since = performance.now();
-  const output = { out: "", errors: "" };
-  const keep = (name) => (text) => {
-    output[name] = (output[name] + text).slice(-MAX_OUTPUT);
-  };
-  child.stdout.setEncoding("utf8").on("data", keep("out"));
-  child.stderr.setEncoding("utf8").on("data", keep("errors"));
-  child.stdin.on("error", () => void 0);
-  child.stdin.write(
-    `${JSON.stringify({ script: pathToFileURL2(path).href, sha256, place: { ...place, file: path } })}
-`
-  );
-  const { promise: ended2, resolve: resolve3 } = Promise.withResolvers();
-  const workflow = { name: basename3(path), path, place, child, ended: ended2, wasStopped: false };
-  live.add(workflow);
-  const end = async (exitCode, problem = "") => {
-    if (!live.delete(workflow)) return;
-    const stored = exitCode === 0 || workflow.wasStopped ? [] : await recordsOf(workflow);
-    const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
-    const isFailure = exitCode !== 0 && !wasStopped;
-    if (isFailure && !isClosing) await stopStored(workflow, stored);
-    const shown = isFailure ? `${output.out}
-${output.errors}${problem}` : output.out;
-    const durationMs = performance.now() - since;
-    const described = { file: path, exitCode: exitCode ?? void 0, wasStopped, durationMs, output: shown };
-    await runGuarded("reporting the end of a workflow", () => report(defined(described)));
-    resolve3();
-  };
-  child.once("error", (error) => void end(null, error.message));
-  child.once("close", (code) => void end(code));
-  child.once("exit", () => {
-    const closePipes = () => {
-      child.stdout.destroy();
-      child.stderr.destroy();
-    };
-    guardedTimeout("closing the output of a workflow", closePipes, OUTPUT_MS);
-  });
-  return ended2;
-}
-async function recordsOf({ child, place }) {
-  const all = await loadAddon().native?.workflows(place, true).catch(() => void 0);
-  return (all ?? []).filter(({ hostPid }) => hostPid === child.pid);
-}
-var isRunning = (path) => [...live].some((workflow) => workflow.path === path);
-async function stopWorkflows(name) {
-  const stopped = [...live].map(async (workflow) => {
-    const running = (await recordsOf(workflow)).filter(({ state }) => state === "running");
-    const isMeant = name === void 0 || name === workflow.name || running.some(({ id }) => id === name);
-    if (isMeant) await stop(workflow, running);
-    return isMeant;
-  });
-  return (await Promise.all(stopped)).filter(Boolean).length;
-}
-async function stop(workflow, running) {
-  workflow.wasStopped = true;
-  await stopStored(workflow, running);
-  if (running.length === 0) workflow.child.kill();
-  const timer = guardedTimeout("ending a workflow", () => kill(workflow), STOP_MS);
-  await workflow.ended;
-  clearTimeout(timer);
-}
-async function stopStored({ place }, records) {
-  const { native } = loadAddon();
-  await Promise.allSettled(records.map(({ id, project }) => native?.stopWorkflow({ ...place, cwd: project }, id)));
-}
-function kill({ child, ended: ended2 }) {
-  child.kill();
-  const timer = guardedTimeout("killing a workflow", () => child.kill("SIGKILL"), KILL_MS);
-  void ended2.then(() => clearTimeout(timer));
-}
-async function closeWorkflows() {
-  report = () => {
-  };
-  isClosing = true;
-  const all = [...live];
-  const records = await Promise.all(all.map(recordsOf));
-  for (const workflow of all) kill(workflow);
-  await Promise.all(all.map(({ ended: ended2 }) => ended2));
-  const names = all.filter((_2, at2) => records[at2]?.some(({ state }) => state === "running")).map(({ name }) => name);
-  if (names.length === 0) return void 0;
-  const [what, them] = names.length === 1 ? ["1 workflow", "it"] : [`${names.length} workflows`, "them"];
-  return `${what} ended with pi: ${names.join(", ")}. The next pi of this project continues ${them}`;
-}
-
 // extension/commands/report.ts
 import { writeSync as writeSync2 } from "node:fs";
 var REPORT_ENTRY = "subagents-report";
@@ -7755,29 +7768,36 @@ function registerCommands(pi, session2) {
     },
     async handler(args, context) {
       const line = args.trim();
-      const callbacks = hostCallbacks(context, questions, void 0, () => true);
+      let isPanelOpen = false;
+      const callbacks = hostCallbacks(context, questions, void 0, () => isPanelOpen);
       const start2 = ({ workflow }) => {
         if (!workflow) return void 0;
         if (!cannotRunScripts) return startWorkflow(workflow, placeOptions(pi, context));
         deliver(pi, context, messageReport("error", cannotRunScripts));
         return void 0;
       };
-      const panel2 = (opened2) => openPanel(context, background, callbacks, { answer: answer2, start: start2 }, opened2);
+      const stop2 = ({ stops = [] }) => stopWorkflows(stops);
+      const follow = (report3) => {
+        reportFailure("stopping workflows", stop2(report3));
+        void start2(report3);
+      };
+      const panel2 = async (opened2) => {
+        isPanelOpen = true;
+        await openPanel(context, background, callbacks, { answer: answer2, follow }, opened2).finally(() => {
+          isPanelOpen = false;
+        });
+      };
       if (line === "" && context.mode === "tui") return panel2();
       const opened = questions.open(line);
       if (opened?.problem) deliver(pi, context, messageReport("info", opened.problem));
       if (opened) return;
-      if (await stopNamed(line)) return;
       if (/^workflow\b/.test(line) && cannotRunScripts) {
         return deliver(pi, context, messageReport("error", cannotRunScripts));
       }
       const report2 = await answerOf(pi, context, session2, line || WITHOUT_PANEL);
-      if (report2.workflow && isRunning(report2.workflow.path)) {
-        const name = basename4(report2.workflow.path);
-        const text = `the workflow ${name} runs already. \`/subagents stop ${name}\` ends it`;
-        return deliver(pi, context, messageReport("error", text));
-      }
-      if (context.mode !== "tui" || !report2.isOnCard) deliver(pi, context, report2);
+      const isSaid = report2.isOnCard && (context.mode === "tui" || report2.stops);
+      if (!isSaid) deliver(pi, context, report2);
+      await stop2(report2);
       if (report2.watch && context.mode === "tui") await panel2(report2.watch);
       const ended2 = start2(report2);
       if (!context.hasUI) await ended2;
@@ -7803,12 +7823,6 @@ function registerCommands(pi, session2) {
     }
   });
 }
-async function stopNamed(line) {
-  const [, quoted, name = quoted] = /^stop\s+(?:"([^"]+)"|(\S+))$/.exec(line) ?? [];
-  if (name === void 0) return false;
-  const count = await stopWorkflows(name === "all" ? void 0 : name);
-  return count > 0 && name !== "all";
-}
 function reportWorkflows(pi, context, background) {
   onWorkflowEnd(async (end) => {
     const report2 = await background.session?.workflowEnded(end);
@@ -7817,11 +7831,9 @@ function reportWorkflows(pi, context, background) {
 }
 async function continueWorkflows(pi, context, background) {
   if (cannotRunScripts) return;
-  const found3 = await background.session?.interruptedWorkflows() ?? [];
-  for (const { id, file, script, problem } of found3) {
-    if (script && isRunning(script.path)) continue;
+  const found3 = await background.session?.interruptedWorkflows(liveScripts()) ?? [];
+  for (const { text, script } of found3) {
     if (script) void startWorkflow(script, placeOptions(pi, context));
-    const text = script ? `continues the workflow ${id}, which ended with an earlier pi. \`/subagents stop ${id}\` ends it` : `the workflow ${id} ended with an earlier pi, and ${problem}. \`/subagents workflow ${file}\` continues it`;
     deliver(pi, context, messageReport("info", text));
   }
 }
@@ -7834,7 +7846,7 @@ function registerBackgroundKey(pi, session2, key) {
 async function answerOf(pi, context, { background, questions }, line) {
   let isAwaited = true;
   const callbacks = hostCallbacks(context, questions, void 0, () => isAwaited);
-  const answer2 = background.session?.command(line, callbacks, placeOptions(pi, context));
+  const answer2 = background.session?.command(line, callbacks, placeOptions(pi, context), liveScripts());
   const failed = (error) => messageReport("error", `/subagents ${line} failed: ${messageOf(error)}`);
   const report2 = await answer2?.catch(failed);
   isAwaited = false;
