@@ -180,7 +180,7 @@ describe("the list", () => {
 		assert.equal(panel.foot, "s stop  i info  a all sessions  ? keys  escape close");
 		for (const key of ["m", "d", "l", "b"]) {
 			await panel.press(key);
-			assert.equal(panel.foot, "this key is for a run: choose one of the workflow review");
+			assert.equal(panel.foot, "this key is for a run: choose one of the workflow “review”");
 		}
 		assert.deepEqual(background.commands, []);
 	});
@@ -508,7 +508,7 @@ describe("keys with an effect", () => {
 		background.shown = [aWorkflow(other)];
 		await panel.press("a");
 		await passing(3_000);
-		assert.match(panel.text, /⚠ \+ review .* in other · stopped/);
+		assert.match(panel.text, /⚠ +review .* in other · stopped/);
 		assert.match(panel.text, /start pi in the project other to continue it/);
 		assert.match(panel.text, /discard --yes workflow:0f/);
 		await panel.press("r");
