@@ -276,7 +276,7 @@ describe("a run", () => {
 
 	it("keeps to its own budget and time limit", async (t) => {
 		const turn = { call: "read", args: { path: "a.ts" }, usage: { input: 1, output: 1, cost: 0.5 } };
-		const { options } = stage(t, [turn, turn, turn, turn, { say: "done" }]);
+		const { options } = stage(t, [turn, turn, "hang"]);
 		const costly = await ended(run({ ...options, budget: { maxCost: 0.6 } }));
 		assert.ok(!costly.ok);
 		assert.deepEqual([costly.outcome, costly.error.code], ["budget", "SUBAGENT_OVER_BUDGET"]);

@@ -30,7 +30,10 @@ for (const version of piVersions) {
 			assert.match(stdout, /· researcher: needs one of web_search/);
 			assert.match(stdout, /✓ scout +read, .* · `allowWrite` is off\n/);
 			assert.match(stdout, /· tester +\(builtin\): hidden by the user agent of the same name\n/);
-			assert.match(stdout, /✗ \S*\/\.pi\/agent\/agents\/broken\.md:3:\d+: `readonly` is `perhaps`; expected `true` or `false`\n/);
+			assert.match(
+				stdout,
+				/✗ \S*\/\.pi\/agent\/agents\/broken\.md:3:\d+: `readonly` is `perhaps`; expected `true` or `false`\n/,
+			);
 		});
 
 		test("print mode: suggests subcommands for a wrong one", async () => {

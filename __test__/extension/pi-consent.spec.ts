@@ -134,8 +134,8 @@ for (const version of piVersions) {
 			assert.ok(shown.includes("check: API_KEY=abcd1234efgh5678ijkl;./x.sh npm test<U+2800 x2>; ./y.sh"), top);
 			assert.match(
 				top,
-				/its prompt begins: .*\n.*\| 1\. Look there\./,
-				"the first page has the first lines of the prompt",
+				/since you allowed it: .*\n│ [-+] /,
+				"the first page has the first changes since the file was allowed",
 			);
 			await tui.chooseLast("Yes, run it");
 			await tui.press("Enter");

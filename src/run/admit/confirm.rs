@@ -99,16 +99,17 @@ impl ResolvedRun {
             message.push_static("\n");
         }
         message.push_labeled("tools: ", &Visible::line(&tools(plan)));
-        // The changes are news to a user who has allowed the file before; otherwise the prompt is. It comes before the
-        // facts that take more lines, so that a small screen begins with it.
+        // The changes are news to a user who has allowed the file before; otherwise the prompt is. They come before the
+        // facts that take more lines, so that a small screen begins with them.
         let change = self.agent.path.as_ref().and_then(|path| file_changes(&context.agent_dir, path, &text));
-        if change.is_none() {
-            message.push_labeled("", &beginning(prompt));
+        match &change {
+            Some(change) => message.push_labeled("", change),
+            None => message.push_labeled("", &beginning(prompt)),
         }
+        message.push_static(if change.is_some() { "\n" } else { "" });
         message.push_labeled("\nfile: ", &path);
         message.push_labeled("\n", &self.rights(plan));
         message.push_labeled("\nit says: ", &Visible::line(description));
-        message.push_labeled("", &change.unwrap_or_default());
 
         let file = whole_file(&text);
         message.push_static("\n\nThe project, not you, wrote its instructions.");
