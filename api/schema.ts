@@ -17,8 +17,8 @@ interface Validated {
 const target = "draft-2020-12";
 
 /**
- * What arktype replaces by a schema for any value unless it is told otherwise. The child would submit a value that arktype
- * refuses in the end. Conditions that JSON Schema cannot express may be left out: arktype checks them afterwards.
+ * The types that arktype replaces with a schema for any value, unless an option says otherwise. The child would submit a
+ * value that arktype refuses in the end. Conditions that JSON Schema cannot express may be left out: arktype checks them afterwards.
  */
 const refusedByArktype = ["date", "domain", "proto", "unit"];
 

@@ -504,7 +504,7 @@ describe("keys with an effect", () => {
 
 	it("of another project shows its project, and is not continued here", async () => {
 		const { panel, background } = await open();
-		const other = { state: "stopped", project: "/work/other", isOtherProject: true, word: "workflow:0f" } as const;
+		const other = { state: "stopped", project: "/projects/other", isOtherProject: true, word: "workflow:0f" } as const;
 		background.shown = [aWorkflow(other)];
 		await panel.press("a");
 		await passing(3_000);

@@ -399,8 +399,8 @@ impl RunRecord {
         if artifacts.id(&self.run_id) == self.run_id { self.settled() } else { artifacts.settled }
     }
 
-    /// Returns the record of a step of a chain that continued in the background: the chain has one record for all of
-    /// its steps, with the id of the first. `None` if the id is not that of another step with artifacts.
+    /// Returns the record of a later step of a chain that continued in the background. The chain has one record for all
+    /// steps, with the id of the first one. `None` if no later step with artifacts has this id.
     #[must_use]
     pub fn step(&self, id: &str) -> Option<Self> {
         let is_it = |artifacts: &&RunArtifacts| artifacts.run_id.as_deref() == Some(id) && id != self.run_id;

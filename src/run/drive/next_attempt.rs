@@ -64,8 +64,9 @@ impl ActiveRun<'_> {
         RetryNotice::by_run(attempt, Some(max.saturating_sub(1)), pause, error.as_ref())
     }
 
-    /// Waits for the pause before an attempt. Boots its child near the end of the pause, if that child can wait for its
-    /// task and there is memory for it. `files` are those of the attempt before. Returns the reason if the run is cancelled in the meantime.
+    /// Waits for the pause before an attempt. Near the end of the pause, boots the child of the attempt if the child can
+    /// wait for its task and there is memory for it. `files` belong to the attempt before. Returns the reason if the run is
+    /// cancelled in the meantime.
     pub(super) async fn pause_and_boot(
         &self,
         pause: Duration,

@@ -46,8 +46,8 @@ pub struct InterruptedWorkflow {
     pub script: Option<AllowedScript>,
 }
 
-/// Returns the interrupted workflows of the project whose scripts were files, and claims those that may run: of several pis that
-/// start at once, one gets a workflow. `scripts` run already.
+/// Returns the interrupted workflows of the project whose scripts were files, and claims the ones that may run. If several pis
+/// start at once, one gets each workflow. `scripts` run already.
 pub async fn interrupted_workflows(
     view: &ConversationView,
     scripts: &[HostScript],
@@ -128,8 +128,7 @@ pub(super) struct NamedWorkflows {
     scripts: Vec<HostScript>,
 }
 
-/// Finds the workflows with this name: the one with this id, otherwise all with this name or file. `scripts` are the ones that the
-/// command can end.
+/// Finds the workflow with this id, or else all workflows with this name or file. The command can end `scripts`.
 pub(super) async fn named(view: &ConversationView, name: &str, scripts: &[HostScript]) -> NamedWorkflows {
     if let Some(name) = name.strip_prefix(WORKFLOW_WORD) {
         let mut workflows = Vec::from_iter(workflow_with_key(view, name).await);
