@@ -28,8 +28,10 @@ import { log } from "./bench/log.mjs";
 import { loop } from "./bench/loop.mjs";
 import { endReports } from "./bench/run.mjs";
 import { scale } from "./bench/scale.mjs";
+import { screen } from "./bench/screen.mjs";
 import { page, renewed } from "./bench/table.mjs";
 import { hostileTexts, sanitizer, truncator } from "./bench/text.mjs";
+import { thousand } from "./bench/thousand.mjs";
 import { tree } from "./bench/tree.mjs";
 import { trees } from "./bench/trees.mjs";
 import { builds, rings, warden } from "./bench/warden.mjs";
@@ -53,14 +55,14 @@ const sections = {
 		tree,
 		trees,
 	},
-	...{ scale, early, ahead, lean, import: importing, launchers },
+	...{ scale, thousand, early, ahead, lean, import: importing, screen, launchers },
 };
 
 const withAddon = [
 	...["addon", "start", "loop", "warden", "rings", "builds", "tree", "trees", "scale", "early", "ahead", "lean"],
-	"launchers",
+	...["thousand", "screen", "launchers"],
 ];
-const withPi = ["early", "ahead", "lean", "import"];
+const withPi = ["early", "ahead", "lean", "import", "screen"];
 
 await runMain(async () => {
 	const { values } = parseArgs({

@@ -19,7 +19,7 @@ export const SHORTCUT = "alt+a";
 
 const WIDGET = "subagents-questions";
 const MAX_LINES = 3;
-/** The time without a key after which a question opens by itself, and the interval of this check. */
+/** The time without a key after which a question opens by itself, and the interval of this check while a question waits. */
 const QUIET_MS = 2_000;
 const CHECK_EVERY_MS = 200;
 
@@ -131,10 +131,21 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 	}
 
 	const release = ui.onTerminalInput(noteKey);
-	const clock = guardedInterval("opening a question", openWhenQuiet, CHECK_EVERY_MS);
+	let clock: NodeJS.Timeout | undefined;
+
+	function watch(): void {
+		if (waiting.length > 0) {
+			clock ??= guardedInterval("opening a question", openWhenQuiet, CHECK_EVERY_MS);
+			return;
+		}
+		clearInterval(clock);
+		clock = undefined;
+	}
+
 	return {
 		update(now) {
 			waiting = now;
+			watch();
 			if (shown && !now.includes(shown.asked)) {
 				hide();
 				// The next question must not open at once, because the keys that follow were meant for this one.
@@ -150,10 +161,10 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 		},
 		close() {
 			release();
-			clearInterval(clock);
 			hide();
 			if (waiting.length > 0) ui.setWidget(WIDGET, undefined);
 			waiting = [];
+			watch();
 		},
 	};
 }

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 bdf8151ef8c03e31. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 7544ba30c6c7605c. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 bdf8151ef8c03e31"}.`)) return void 0;
-  const [version] = "0.1.0 bdf8151ef8c03e31".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7544ba30c6c7605c"}.`)) return void 0;
+  const [version] = "0.1.0 7544ba30c6c7605c".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7676,10 +7676,19 @@ function terminalQuestions(ui) {
     });
   }
   const release = ui.onTerminalInput(noteKey);
-  const clock = guardedInterval("opening a question", openWhenQuiet, CHECK_EVERY_MS);
+  let clock;
+  function watch() {
+    if (waiting.length > 0) {
+      clock ??= guardedInterval("opening a question", openWhenQuiet, CHECK_EVERY_MS);
+      return;
+    }
+    clearInterval(clock);
+    clock = void 0;
+  }
   return {
     update(now) {
       waiting = now;
+      watch();
       if (shown && !now.includes(shown.asked)) {
         hide();
         lastKey = performance.now();
@@ -7694,10 +7703,10 @@ function terminalQuestions(ui) {
     },
     close() {
       release();
-      clearInterval(clock);
       hide();
       if (waiting.length > 0) ui.setWidget(WIDGET, void 0);
       waiting = [];
+      watch();
     }
   };
 }

@@ -81,13 +81,14 @@ export function pipeline(writer, reader) {
  * @template {string} Name
  * @param {Record<Name, string[]>} commands
  * @param {number} rounds
+ * @param {Parameters<typeof report>[1]} [options]
  * @returns {Promise<Record<Name, any[]>>}
  */
-export async function alternate(commands, rounds) {
+export async function alternate(commands, rounds, options) {
 	const found = /** @type {Record<Name, any[]>} */ ({});
 	for (let round = 0; round < rounds; round++) {
 		for (const [name, command] of /** @type {[Name, string[]][]} */ (Object.entries(commands))) {
-			const one = await report(command);
+			const one = await report(command, options);
 			if (!one) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
 			found[name] ??= [];
 			found[name].push(one);
