@@ -6,6 +6,7 @@
  * before, so that compiled code is cached.
  */
 
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -86,18 +87,48 @@ const ways = {
 	unguarded: asChild("required", { drop: ["-e"] }),
 };
 
+/**
+ * The steps of a boot before pi's own work, each as a program that does the step and all before it, and ends.
+ *
+ * @type {Record<string, () => number>}
+ */
+const steps = {
+	node: ending(["-e", "0"]),
+	modules: ending([script, "--version"]),
+	uncompiled: ending([script, "--version"], { NODE_DISABLE_COMPILE_CACHE: "1" }),
+};
+
+/** Measures the time in which a program of the pi's Node ends. @param {string[]} args @param {object} [more] */
+function ending(args, more) {
+	return () => {
+		const began = performance.now();
+		const { status } = spawnSync(node, args, { cwd, env: { ...environment(homes.bare), ...more }, stdio: "ignore" });
+		if (status !== 0) throw new Error(`${args.join(" ")} failed (${status})`);
+		return performance.now() - began;
+	};
+}
+
 // The environment for the runs of this process.
 for (const name of Object.keys(env)) if (/^(PI_|NODE_)/.test(name)) delete env[name];
 Object.assign(env, environment(homes.full));
 
 /** @type {Record<string, import("./boot-cost.mjs").BootCost[]>} */
 const found = {};
-if (before === "warm") for (const boot of Object.values(ways)) await boot();
+/** @type {Record<string, number[]>} */
+const stepsMs = {};
+if (before === "warm") {
+	for (const boot of Object.values(ways)) await boot();
+	for (const ended of Object.values(steps)) ended();
+}
 for (let round = 0; round < Number(rounds); round++) {
+	for (const [name, ended] of Object.entries(steps)) {
+		stepsMs[name] ??= [];
+		stepsMs[name].push(ended());
+	}
 	for (const [name, boot] of Object.entries(ways)) {
 		found[name] ??= [];
 		found[name].push(await boot());
 	}
 }
 rmSync(temporary, { recursive: true, force: true });
-process.stdout.write(`${JSON.stringify({ ways: found })}\n`);
+process.stdout.write(`${JSON.stringify({ ways: found, steps: stepsMs })}\n`);

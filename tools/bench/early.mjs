@@ -14,8 +14,8 @@ import { times } from "./table.mjs";
  * @typedef {import("./run.mjs").Setting} Setting
  */
 
-/** The targets with early boot: the maximum time, and the maximum share of the example's time. */
-const max = { ms: 150, part: 1 / 4 };
+/** The targets: the maximum time and the maximum share of the example's time with early boot, and the share without. */
+const max = { ms: 150, part: 1 / 4, atOncePart: 0.75 };
 
 /** The target with a spare child, and of a background run, in ms. */
 const maxSpareMs = 60;
@@ -48,6 +48,7 @@ export async function early(setting) {
 		...earlyRows(early, theirs),
 		row("the same without early boot", notEarly, theirs),
 		row("the call comes at once", atOnce, exampleAtOnce),
+		part("the call comes at once", atOnce, exampleAtOnce, max.atOncePart),
 		{
 			...row("the same, and a child waits for it (`spare.count: 1`)", spare, exampleAtOnce),
 			target: `≤ ${maxSpareMs} ms`,
@@ -74,17 +75,27 @@ export async function early(setting) {
  */
 function earlyRows(ours, theirs) {
 	const what = "early boot, the call streams for 1.8 s";
-	const own = median(ours);
-	const other = median(theirs);
 	return [
-		{ ...row(what, ours, theirs), target: `≤ ${max.ms} ms`, reached: own <= max.ms },
-		{
-			what: `${what}: part of the baseline`,
-			ours: (own / other).toFixed(2),
-			target: `≤ ${max.part}`,
-			reached: own <= other * max.part,
-		},
+		{ ...row(what, ours, theirs), target: `≤ ${max.ms} ms`, reached: median(ours) <= max.ms },
+		part(what, ours, theirs, max.part),
 	];
+}
+
+/**
+ * @param {string} what
+ * @param {number[]} ours
+ * @param {number[]} theirs
+ * @param {number} target
+ * @returns {Row}
+ */
+function part(what, ours, theirs, target) {
+	const share = median(ours) / median(theirs);
+	return {
+		what: `${what}: part of the baseline`,
+		ours: share.toFixed(2),
+		target: `≤ ${target}`,
+		reached: share <= target,
+	};
 }
 
 /** @param {number[]} ms */

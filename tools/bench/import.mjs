@@ -9,7 +9,7 @@ import { step } from "../../scripts/lib/progress.mjs";
 import { baseline, median, piOf, report } from "./run.mjs";
 
 /** The maximum difference to an empty extension, in ms. */
-const maxMs = 8;
+const maxMs = 5;
 
 /** @param {import("./run.mjs").Setting} setting @returns {Promise<import("./table.mjs").Section>} */
 export async function importing(setting) {
