@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it, type TestContext } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { newestLines } from "../../extension/workflows/workflows.ts";
 
 const host = fileURLToPath(new URL("../../extension/workflows/host.mjs", import.meta.url));
 const text = 'console.log("It ran.");\n';
@@ -58,5 +59,28 @@ describe("the process of a script", () => {
 		const { code, output } = await endOf(start());
 		assert.equal(code, 1);
 		assert.match(output, /^Error: the script has been replaced since you allowed it\n/);
+	});
+});
+
+describe("the output of a script", () => {
+	const seen = (...pieces: string[]) => {
+		const output = newestLines(8);
+		for (const piece of pieces) output.add(piece);
+		return output.text();
+	};
+
+	it("is kept as a whole up to the limit", () => {
+		assert.equal(seen("one\n", "two\n"), "one\ntwo\n");
+	});
+
+	it("begins at the start of a line after the limit", () => {
+		assert.equal(seen("one\n", "two\n", "three\n"), "three\n");
+		assert.equal(seen("one\ntwo\nthree"), "three");
+	});
+
+	it("never begins inside a line that is longer than the limit", () => {
+		assert.equal(seen("token=abcdefgh"), "");
+		assert.equal(seen("token=abc", "defgh", "ijkl\nend\n"), "end\n");
+		assert.equal(seen("token=abcdefgh", "ij", "\nend"), "end");
 	});
 });

@@ -59,14 +59,10 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 	const env = { ...process.env, NODE_OPTIONS: "" };
 	const child = spawn(process.execPath, args, { cwd: place.cwd, env, stdio: "pipe", windowsHide: true });
 	const since = performance.now();
-	const output = { out: "", errors: "" };
-	const keep = (name: keyof typeof output) => (text: string) => {
-		const all = output[name] + text;
-		// A part of a line could be a part of a secret, which no one would recognize.
-		output[name] = all.length > MAX_OUTPUT ? all.slice(-MAX_OUTPUT).replace(/^[^\n]*\n/, "") : all;
-	};
-	child.stdout.setEncoding("utf8").on("data", keep("out"));
-	child.stderr.setEncoding("utf8").on("data", keep("errors"));
+	const output = newestLines();
+	const errors = newestLines();
+	child.stdout.setEncoding("utf8").on("data", output.add);
+	child.stderr.setEncoding("utf8").on("data", errors.add);
 	// A process that has ended already says so by its exit code.
 	child.stdin.on("error", () => undefined);
 	child.stdin.write(
@@ -83,7 +79,7 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 		const isFailure = exitCode !== 0 && !wasStopped;
 		// A script that has failed is not started again with the next pi, but only by the user.
 		if (isFailure && !isClosing) await stopStored(workflow, stored);
-		const shown = isFailure ? `${output.out}\n${output.errors}${problem}` : output.out;
+		const shown = isFailure ? `${output.text()}\n${errors.text()}${problem}` : output.text();
 		const durationMs = performance.now() - since;
 		const described = { file: path, exitCode: exitCode ?? undefined, wasStopped, durationMs, output: shown };
 		await runGuarded("reporting the end of a workflow", () => report(defined<WorkflowEnd>(described)));
@@ -99,6 +95,30 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 		guardedTimeout("closing the output of a workflow", closePipes, OUTPUT_MS);
 	});
 	return ended;
+}
+
+/**
+ * Keeps the newest lines of an output. It begins only at the start of a line: a part of a line could be a part of a secret,
+ * which no one would recognize.
+ */
+export function newestLines(limit = MAX_OUTPUT): { add(text: string): void; text(): string } {
+	let kept = "";
+	let isInsideLine = false;
+	const dropLine = () => {
+		const end = kept.indexOf("\n");
+		isInsideLine = end === -1;
+		kept = isInsideLine ? "" : kept.slice(end + 1);
+	};
+	return {
+		add(text) {
+			kept += text;
+			if (isInsideLine) dropLine();
+			if (kept.length <= limit) return;
+			kept = kept.slice(-limit);
+			dropLine();
+		},
+		text: () => kept,
+	};
 }
 
 /** Returns the stored workflows of a process. */
