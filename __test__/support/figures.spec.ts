@@ -108,7 +108,7 @@ test("the figures of the README match the plots, the played faults and the kills
 		[/With a process group, (\d+ processes) survive/, answers.get("survivors")],
 		[/first request ([\d.]+ ms) after a call that your model wrote for 1\.8 s/, answers.get("first-request")],
 		[/ ([\d.]+ ms) with pi's example/, answers.get("first-request")],
-		[/pi waits ([\d.]+ ms) \(p99\)/, answers.get("delay")],
+		[/pi's interface waits ([\d.]+ ms) \(p99\)/, answers.get("delay")],
 		[/\(p99\), ([\d.]+ ms) if JavaScript reads them/, answers.get("delay")],
 		[/We played (\d+) faults/, `${faults.length}`],
 		[/Here all (\d+) end/, `${ended(2)}`],
