@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
 
+import { discoverAgents } from "../../native.js";
 import { pathsBelow } from "../support/files.ts";
 import {
 	call,
@@ -100,16 +101,26 @@ describe(`docs/how-to.md in pi ${version}`, () => {
 			await rpc.prompt(delegate({ agent: "explorer", task }));
 			assert.match(textOf(lastEnd(rpc.log)), /^E\w+/);
 			assert.equal(runOf(lastEnd(rpc.log)).sandbox?.network, "off");
-			const web = "---\nname: web\ndescription: Web\nreadonly: true\ntools: read, web_search, mcp__a__b\n---\nWork.\n";
-			stage.world.writeAgentDir("agents/web.md", web);
-			assert.match(await rpc.notices("/subagents agents web"), /tools +read\n/);
 			await rpc.close();
+			stage.configure({});
+			const web = ["web_search", "fetch_content", "get_search_content", "mcp__server__tool"];
+			const file = `---\nname: web\ndescription: Web\ntools: read, ${web.join(", ")}\n---\nWork.\n`;
+			stage.world.writeAgentDir("agents/web.md", file);
+			const { subagents } = JSON.parse(blocks("Forbid the network", "json")[0] ?? "");
+			for (const [config, tools] of [
+				[{ allowWrite: true }, ["read", ...web]],
+				[{ allowWrite: true, ...subagents }, ["read"]],
+			]) {
+				const { cwd, agentDir } = stage.world;
+				const { agents } = await discoverAgents({ cwd, agentDir, config });
+				assert.deepEqual(agents.find(({ name }) => name === "web")?.tools, tools);
+			}
 		});
 	});
 
 	test("shows the cost of calls in pi's totals, and of background runs in the list", async () => {
 		await onStage({ version, children }, async (stage) => {
-			const rpc = startRpc(stage.world);
+			const rpc = startRpc(stage.world, { answer: () => ({ confirmed: true }) });
 			const cost = async () => ((await rpc.send({ type: "get_session_stats" })).data as { cost: number }).cost;
 			await rpc.prompt(spawn({ task: "say found" }));
 			await rpc.log.waitFor(says("Heard success: found"), 30_000);
@@ -117,6 +128,11 @@ describe(`docs/how-to.md in pi ${version}`, () => {
 			assert.equal((await cost()).toFixed(6), (own * 0.0006).toFixed(6), "the background run does not count");
 			assert.match(await rpc.notices("/subagents list"), /completed after .* · \$0\.0020/);
 			assert.match(await rpc.notices("/subagents info last"), /usage .*est\. \$0\.0020/);
+			const script =
+				'import { workflow } from "pi-subagent-native";\nconst one = { key: "one", agent: "explorer", task: "say one" };\n';
+			stage.world.write("costs.ts", `${script}await workflow("costs", {}, (wf) => wf.run(one));\n`);
+			await rpc.notices("/subagents workflow costs.ts");
+			await rpc.untilNotice("/subagents workflow", /workflow costs · .* completed .*\$0\.0020/);
 			await rpc.close();
 			const { log } = await runJson(stage.world, delegate({ agent: "explorer", task: "say found" }));
 			const { usage } = lastEnd(log).result as { usage?: { cost: { total: number } } };
