@@ -53,13 +53,17 @@ test("every link of a page leads to a file, and to a heading in it", () => {
 
 test("a newcomer reads the README, and each page, in a few minutes", () => {
 	const lines = (page: string) => read(page).split("\n").length - 1;
-	assert.ok(lines("README.md") <= 160, `README.md has ${lines("README.md")} lines`);
+	assert.ok(lines("README.md") <= 140, `README.md has ${lines("README.md")} lines`);
 	for (const page of pages) assert.ok(lines(page) <= 250, `${page} has ${lines(page)} lines`);
-	for (const page of docs) {
-		const folder = dirname(page);
-		const [parent, name] = folder === "." ? ["README.md", `docs/${page}`] : [`docs/${folder}.md`, page];
-		assert.ok(read(parent).includes(name), `${parent} does not name ${name}`);
-	}
+	assert.ok(read("README.md").includes("](docs/README.md)"), "README.md does not link to the index of the pages");
+});
+
+test("the index of the pages links to every page, in four groups", () => {
+	const index = read("docs/README.md");
+	const groups = [...index.matchAll(/^## (.*)$/gm)].map(([, name]) => name);
+	assert.deepEqual(groups, ["Tutorial", "How-to", "Reference", "Explanation"]);
+	for (const page of docs.filter((name) => name !== "README.md"))
+		assert.ok(index.includes(`](${page})`), `docs/README.md does not link to ${page}`);
 });
 
 test("a page begins with a sentence about its purpose", () => {

@@ -6,7 +6,16 @@
 
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+	existsSync,
+	mkdirSync,
+	mkdtempSync,
+	readdirSync,
+	readFileSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
@@ -98,6 +107,13 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	],
 	[/^npm test\b/, "this test is part of it"],
 	[/^(npx (tsc|biome)|cargo (fmt|check))\b/, "`npm test` does the same"],
+	[
+		/^(mkdir greeter|echo '|git add -A && git commit|pi$|git branch -D)/,
+		{ file: "__test__/extension/pi-tutorial.spec.ts" },
+	],
+	[/^pi -p "\/subagents doctor"$/, () => printed(inPi("-e", root, "-p", "/subagents doctor"), /^✓ child command/m)],
+	[/^pi (remove npm:pi-subagent-native|-p "Let )/, { file: "__test__/extension/pi-how-to.spec.ts" }],
+	[/^(rm -rf ~|find |git branch --list )/, { file: "__test__/extension/pi-how-to.spec.ts" }],
 	[/^git (log|status|init|diff)$/, { file: "crates/warden/tests/inputs/works.sh" }],
 	[/^(git fetch|npm install)$/, { file: "__test__/extension/pi-tools-sandbox.spec.ts" }],
 	[/^git fetch subagent-trees\/RUN\.kept-1\/PROJECT /, { file: "tests/isolation.rs" }],
@@ -182,7 +198,13 @@ test("every program of a page is checked by tsc, against the package as it is in
 });
 
 for (const { page, name } of programs) {
-	test(`the program of ${page} runs: ${name}`, () => {
+	test(`the program of ${page} runs: ${name}`, (t) => {
+		// It may use the agents of its page.
+		const agents = join(folder, "agent/agents");
+		mkdirSync(agents);
+		t.after(() => rmSync(agents, { recursive: true }));
+		const files = blocks(page).filter(({ language }) => language === "markdown");
+		for (const [index, { text }] of files.entries()) writeFileSync(join(agents, `${index}.md`), text);
 		const words = ["--disable-warning=MODULE_TYPELESS_PACKAGE_JSON", name];
 		const ran = spawnSync(process.execPath, words, options);
 		assert.equal(ran.status, 0, `${ran.stdout}\n${ran.stderr}`);

@@ -97,6 +97,34 @@ test("the figures of other people's secrets match the last measurement", () => {
 	assert.equal(measured.glimpses, 0, "no part of a secret is shown while it arrives");
 });
 
+test("the figures of the README match the plots, the played faults and the kills of a test", () => {
+	const answers = new Map(questions(results(read(source))).map(({ name, answer }) => [name, answer]));
+	const faults = read("docs/faults.md")
+		.split("\n")
+		.filter((line) => /^\|.*\| (yes|\*\*no)/.test(line));
+	const ended = (column: number) => faults.filter((line) => line.split(" | ")[column]?.startsWith("yes")).length;
+	const quoted: [words: RegExp, where: string | undefined][] = [
+		[/last process of a child (exits [\d.]+ ms) after pi was killed/, answers.get("survivors")],
+		[/With a process group, (\d+ processes) survive/, answers.get("survivors")],
+		[/first request ([\d.]+ ms) after a call that your model wrote for 1\.8 s/, answers.get("first-request")],
+		[/ ([\d.]+ ms) with pi's example/, answers.get("first-request")],
+		[/pi's interface waits ([\d.]+ ms) \(p99\)/, answers.get("delay")],
+		[/\(p99\), ([\d.]+ ms) if JavaScript reads them/, answers.get("delay")],
+		[/We played (\d+) faults/, `${faults.length}`],
+		[/Here all (\d+) end/, `${ended(2)}`],
+		[/pi's own example (\d+) do/, `${ended(3)}`],
+		[
+			/kills its host at (\d+ random moments)/,
+			`${/times: (\d+)/.exec(read("__test__/edge/kill-loop.spec.ts"))?.[1]} random moments`,
+		],
+	];
+	const page = read("README.md").replaceAll(/\s+/g, " ");
+	for (const [words, where = ""] of quoted) {
+		const [, figure = ""] = words.exec(page) ?? assert.fail(`README.md does not contain ${words}`);
+		assert.ok(where.includes(figure), `README.md: ${figure} is not in: ${where}\nCorrect README.md and README.zh.md`);
+	}
+});
+
 test("a different figure in the results gives a different plot", () => {
 	const page = read(source);
 	const changed = page.replace(/(early boot, the call streams for 1\.8 s \| )[\d.]+ ms/, "$1123 ms");
@@ -152,6 +180,9 @@ test("a picture contains no script, loads nothing, and each part is named and dr
  * way. Any other figure belongs to a part made from the results.
  */
 const unbound: Record<string, RegExp[]> = {
+	// Compared with the plots above; a test of the pages compares both READMEs.
+	"README.md": [/\d[\d.]* ms/, /50 MB/],
+	"README.zh.md": [/\d[\d.]* ms/, /50 MB/],
 	"docs/api-records.md": [/more than 1 MiB/, /every 250 ms/],
 	"docs/api-texts.md": [/At most 1 MiB/],
 	"docs/apply.md": [/200 MiB/],

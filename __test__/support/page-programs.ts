@@ -28,6 +28,8 @@ export const printedBySnippets: Record<string, readonly RegExp[]> = {
 		/^Done\.$/m,
 		/^false So far$/m,
 	],
+	"docs/how-to.md": [/^Done\.$/m],
+	"docs/tutorial.md": [/^greet\.js: Done\.\nREADME\.md: Done\.$/m],
 	"docs/workflows.md": [/^Done\.$/m, /^Done\.\nDone\.$/m],
 };
 

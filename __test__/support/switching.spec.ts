@@ -124,6 +124,19 @@ describe("the page about switching", () => {
 			assert.ok(!(await isOurs(wrong)), `${wrong} was accepted`);
 	});
 
+	test("has every name of the table in the README", async () => {
+		const readme = readFileSync(join(packageDir, "README.md"), "utf8");
+		const table = readme.split("\n\n").find((part) => part.startsWith("| You come from |")) ?? "";
+		const rows = table.split("\n").slice(2);
+		assert.equal(rows.length, 4);
+		for (const row of rows) {
+			const [, , there = "", here = ""] = row.split("|");
+			for (const code of codes(there)) assert.ok(page.includes(code), `README.md: ${code}`);
+			for (const code of codes(here.replace(/`\/subagents .*/, "")).filter((name) => name !== "subagents.json"))
+				assert.ok(await isOurs(code), `README.md: ${code}`);
+		}
+	});
+
 	test("shows configurations and agent files that load without a message", async () => {
 		const blocks = [...page.matchAll(/^```(\w+)\n(.*?)^```$/gms)].map(([, language, text = ""]) => ({
 			language,

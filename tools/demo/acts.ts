@@ -64,7 +64,7 @@ export async function playActs(stage: Stage, live: boolean): Promise<void> {
 	if (process.platform === "linux") await killed(pi, stage, texts.kill);
 	else say("On Linux no process survives. This is not guaranteed on other systems, so the act is skipped.");
 	const more = live ? "" : "\nIn pi's own interface: npm run demo -- --tui    Your own model: -- --live";
-	say(dim(`${more}\nWhat to type next: README.md, "Try it".`));
+	say(dim(`${more}\nWhat to type next: README.md, "Three things to type".`));
 }
 
 /** One pi and its printed output. */
