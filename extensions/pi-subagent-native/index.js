@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 7544ba30c6c7605c. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 f97f3f1856073ace. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 7544ba30c6c7605c"}.`)) return void 0;
-  const [version] = "0.1.0 7544ba30c6c7605c".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 f97f3f1856073ace"}.`)) return void 0;
+  const [version] = "0.1.0 f97f3f1856073ace".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7239,13 +7239,10 @@ function startWorkflow({ path, sha256 }, place) {
   const env = { ...process.env, NODE_OPTIONS: "" };
   const child = spawn(process.execPath, args, { cwd: place.cwd, env, stdio: "pipe", windowsHide: true });
   const since = performance.now();
-  const output = { out: "", errors: "" };
-  const keep = (name) => (text) => {
-    const all = output[name] + text;
-    output[name] = all.length > MAX_OUTPUT ? all.slice(-MAX_OUTPUT).replace(/^[^\n]*\n/, "") : all;
-  };
-  child.stdout.setEncoding("utf8").on("data", keep("out"));
-  child.stderr.setEncoding("utf8").on("data", keep("errors"));
+  const output = newestLines();
+  const errors = newestLines();
+  child.stdout.setEncoding("utf8").on("data", output.add);
+  child.stderr.setEncoding("utf8").on("data", errors.add);
   child.stdin.on("error", () => void 0);
   child.stdin.write(
     `${JSON.stringify({ script: pathToFileURL2(path).href, sha256, place: { ...place, file: path } })}
@@ -7260,8 +7257,8 @@ function startWorkflow({ path, sha256 }, place) {
     const wasStopped = workflow.wasStopped || stored.some(({ state }) => state === "stopped");
     const isFailure = exitCode !== 0 && !wasStopped;
     if (isFailure && !isClosing) await stopStored(workflow, stored);
-    const shown = isFailure ? `${output.out}
-${output.errors}${problem}` : output.out;
+    const shown = isFailure ? `${output.text()}
+${errors.text()}${problem}` : output.text();
     const durationMs = performance.now() - since;
     const described = { file: path, exitCode: exitCode ?? void 0, wasStopped, durationMs, output: shown };
     await runGuarded("reporting the end of a workflow", () => report(defined(described)));
@@ -7277,6 +7274,25 @@ ${output.errors}${problem}` : output.out;
     guardedTimeout("closing the output of a workflow", closePipes, OUTPUT_MS);
   });
   return ended2;
+}
+function newestLines(limit = MAX_OUTPUT) {
+  let kept = "";
+  let isInsideLine = false;
+  const dropLine = () => {
+    const end = kept.indexOf("\n");
+    isInsideLine = end === -1;
+    kept = isInsideLine ? "" : kept.slice(end + 1);
+  };
+  return {
+    add(text) {
+      kept += text;
+      if (isInsideLine) dropLine();
+      if (kept.length <= limit) return;
+      kept = kept.slice(-limit);
+      dropLine();
+    },
+    text: () => kept
+  };
 }
 async function recordsOf({ child, place }) {
   const all = await loadAddon().native?.workflows(place, true).catch(() => void 0);
