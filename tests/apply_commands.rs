@@ -306,6 +306,22 @@ async fn a_diff_is_exact_on_the_screen_and_stored_sanitized() {
 }
 
 #[tokio::test]
+async fn a_run_whose_branch_was_merged_with_git_counts_as_applied() {
+    let scene = Scene::new().await;
+    let id = scene.done("brancher", "branch").await;
+    scene.git(&["merge", "-q", &format!("subagent/{id}")]);
+    let answer = scene.output_of(&format!("apply {id}")).await;
+    assert!(answer.contains("already has all changes") && answer.contains("counts as applied"), "{answer}");
+    let list = scene.output_of("list").await;
+    assert!(list.contains(" · applied"), "{list}");
+    let doctor = scene.output_of("doctor").await;
+    assert!(!doctor.contains("branch waits"), "{doctor}");
+    let back = scene.output_of(&format!("apply --abort {id}")).await;
+    assert!(back.contains("nothing had been written"), "{back}");
+    assert_eq!(scene.text("branch.txt").as_deref(), Some("of branch\n"), "the merge stays");
+}
+
+#[tokio::test]
 async fn every_order_of_commands_has_an_answer_with_a_next_step() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "branch").await;

@@ -130,7 +130,9 @@ pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied)
     let mut report = Report::new(TITLE);
     if written.is_empty() {
         let text = match conflicts.len() {
-            0 => format!("your tree already has all changes of {name}: nothing was written"),
+            0 => format!(
+                "your tree already has all changes of {name}: nothing was written, and it counts as applied"
+            ),
             _ => format!("no change of {name} could be written"),
         };
         report.lines.push(ReportLine::new(Mark::Info, "", text));

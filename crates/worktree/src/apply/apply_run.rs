@@ -65,7 +65,19 @@ impl SnapshotStore {
         let merged = self.merge(&snapshot, &label, by_run, &before).await?;
         let root = snapshot.root.clone();
         let Merged { files, conflicts, .. } = off_thread(move || without_blocked(&root, merged)).await;
+        let at_ms = epoch_ms(SystemTime::now()).unsigned_abs();
         if files.is_empty() {
+            if conflicts.is_empty() {
+                // For example after a merge with git. The run does not wait any longer.
+                let none = Apply {
+                    before: before.clone(),
+                    after: before,
+                    at_ms,
+                    is_complete: true,
+                    ..Apply::default()
+                };
+                self.keep(&Snapshot { applied: Some(none), ..snapshot }).await?;
+            }
             return Ok(Applied { written: Vec::new(), conflicts });
         }
         let after = self.tree_with(&snapshot, &files).await?;
@@ -92,7 +104,6 @@ impl SnapshotStore {
         let root = snapshot.root.clone();
         let checked = changes.clone();
         let (modes, made) = off_thread(move || surroundings(&root, &checked)).await;
-        let at_ms = epoch_ms(SystemTime::now()).unsigned_abs();
         let absent =
             absent.iter().filter(|path| files.contains_key(*path)).map(|path| Name::of(path)).collect();
         let apply = Apply { before, after, at_ms, is_complete: false, modes, made, absent };
