@@ -82,7 +82,7 @@ export const pages: readonly Page[] = [
 		opening: [
 			"# Panel and widget",
 			"",
-			`The widget and the panel show background runs. These pictures are from pi ${newestPi}. The marks are the same as on the [cards](cards.md).`,
+			`The panel shows all runs. The widget above the editor shows active runs without a card, and unread results. These pictures are from pi ${newestPi}. The marks are the same as on the [cards](cards.md).`,
 			"",
 			...HOW,
 		],
