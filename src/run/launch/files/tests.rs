@@ -13,6 +13,7 @@ fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FileError>
         private_dirs: None,
         attempt: 1,
         resumes: None,
+        is_early: false,
         agent_dir: Path::new(NOWHERE),
     };
     RunFiles::create(parent, id, wanted)
@@ -70,6 +71,7 @@ fn a_continued_run_keeps_its_session_and_its_texts() {
         private_dirs: None,
         attempt: 1,
         resumes: Some(&resumption),
+        is_early: false,
         agent_dir: Path::new(NOWHERE),
     };
     let other_parent = parent.path().join("elsewhere");
