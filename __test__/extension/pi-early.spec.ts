@@ -1,7 +1,7 @@
 /** In real pi: a child that is booted while its call still arrives, and the end of an unused one. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathsBelow } from "../support/files.ts";
@@ -27,6 +27,7 @@ import {
 	until,
 } from "../support/pi.ts";
 import { piece } from "../support/pieces.ts";
+import { allows } from "../support/warden.ts";
 
 /** Says that a child is up, with its process id. */
 const witness = `import { mkdirSync, writeFileSync } from "node:fs";
@@ -73,7 +74,7 @@ for (const version of piVersions) {
 		const isNewest = version === newestPi;
 		const gates = new Map(Object.keys(scenes).map((word) => [word, makeGate()]));
 		/** The ended run that gets messages, and the gate of the second one. */
-		const continued = { run: "", gate: makeGate() };
+		const continued = { run: "", session: "", gate: makeGate() };
 
 		before(async () => {
 			const children: Record<string, (request: ModelRequest) => Step[]> = {
@@ -201,6 +202,7 @@ for (const version of piVersions) {
 			const session = results[0]?.sessionFile ?? assert.fail("the run has no session");
 			await onlyPiIsLeft();
 			fresh();
+			continued.session = session;
 			continued.run = runId ?? assert.fail("the run has no id");
 			const [bytes, directories] = [readFileSync(session, "utf8"), runDirectories()];
 
@@ -219,7 +221,7 @@ for (const version of piVersions) {
 			await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
 			const end = rpc.log.toolEnds("sessions_send").at(-1) ?? assert.fail("the call has not ended");
 			assert.match(textOf(end), /"status": ?"ok"/);
-			const [request] = stage.childRequests(from);
+			const request = stage.server.requests.slice(from).find(({ isChild }) => isChild);
 			assert.equal(request?.userText, "say again");
 			assert.match(JSON.stringify(request), /say before/, "the child knows the session");
 			assert.equal(fresh(), 1, "no other child was started");
@@ -227,6 +229,27 @@ for (const version of piVersions) {
 			await nothingIsLeftBeside(directories);
 			const after = readFileSync(session, "utf8");
 			assert.ok(after.startsWith(bytes) && after.includes("say again"));
+		});
+
+		test("continues an ended run from within its sandbox", {
+			skip: !allows("landlock") && "there is no sandbox here",
+		}, async () => {
+			stage.configure({ sandbox: "required" });
+			continued.gate = makeGate();
+			const directories = runDirectories();
+			const [bytes, { ino }] = [readFileSync(continued.session, "utf8"), statSync(continued.session)];
+			const events = rpc.log.events.length;
+			await rpc.send({ type: "prompt", message: "sent" });
+			await eventually(() => runDirectories().length > directories.length, "the directory of the early child");
+			continued.gate.open();
+			await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
+			assert.match(textOf(rpc.log.toolEnds("sessions_send").at(-1) ?? assert.fail()), /"status": ?"ok"/);
+			await onlyPiIsLeft();
+			await nothingIsLeftBeside(directories);
+			const added = readFileSync(continued.session, "utf8").slice(bytes.length);
+			assert.ok(added.includes("say again"));
+			assert.notEqual(statSync(continued.session).ino, ino, "the session is the copy of the early child");
+			configure({});
 		});
 
 		test("waits after a run if configured, and serves one call that would start exactly this child", async () => {
