@@ -1415,7 +1415,7 @@ export interface HostModel {
 /** A call to boot for. */
 export interface ArrivingCall {
   /** Its tool. */
-  tool: "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn"
+  tool: "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn" | "sessions_send"
   /** Its id. */
   callId: string
 }
@@ -1722,10 +1722,10 @@ export declare class BackgroundSession {
   close(): Promise<void>
   /**
    * Calls a session tool, as the model of the conversation does: `sessions_list`, `sessions_history`, `sessions_send` or
-   * `sessions_stop`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run. Throws
-   * for another tool.
+   * `sessions_stop`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run. `callId`
+   * is the host's id of the call: a continued run claims the child that `bootEarly` booted under it. Throws for another tool.
    */
-  useTool(tool: string, params: object, host?: HostCallbacks | undefined | null): SessionToolCall
+  useTool(tool: string, params: object, host?: HostCallbacks | undefined | null, callId?: string | undefined | null): SessionToolCall
 }
 
 /**
@@ -2122,8 +2122,9 @@ export interface BackgroundOptions {
 /**
  * Boots the children of a call while its arguments still arrive: only children of agents that need no one's consent,
  * and only while the queue has a free slot. Each waits for its task without doing anything. `startRun`,
- * `startParallel`, `startChain` or `spawnSession` claims it by `callId`. A child that is not claimed within 30 seconds of the last
- * `push` is ended without a trace. The configuration key `earlyBoot` switches this off.
+ * `startParallel`, `startChain`, `spawnSession` or `BackgroundSession.useTool` claims it by `callId`. A child that is not claimed
+ * within 30 seconds of the last `push` is ended without a trace. An unknown `tool` boots nothing. The configuration key `earlyBoot`
+ * switches this off.
  *
  * @example
  * ```ts
@@ -2389,8 +2390,8 @@ export declare function durationText(ms: number, wholeSeconds?: boolean | undefi
 /** A call whose arguments are still arriving, and the pi that asks. */
 export interface EarlyOptions {
   /** The tool that is being called. */
-  tool: "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn"
-  /** The host's id of the call, which `startRun`, `startParallel`, `startChain` or `spawnSession` gets as well. */
+  tool: "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn" | "sessions_send"
+  /** The host's id of the call, which `startRun`, `startParallel`, `startChain`, `spawnSession` or `useTool` gets as well. */
   callId: string
 }
 

@@ -13,10 +13,11 @@ import type {
 	Success,
 	Tasks,
 } from "../index.js";
-import type { RunGroup } from "../native.js";
+import type { RunGroup, ToolResult } from "../native.js";
+import * as native from "../native.js";
 import { checkChain, checkList, checkParallel, checkRun, OptionsError } from "./options.ts";
 import { noUsage } from "./result.ts";
-import { abortedBy, type Group, inWords, RunTask, reasonOf } from "./task.ts";
+import { abortedBy, type Group, guarded, inWords, nativeOptions, RunTask, reasonOf } from "./task.ts";
 
 type AnyOptions = RunOptions<Schema | undefined>;
 type AnyStep = AnyOptions | Step<Schema | undefined>;
@@ -51,15 +52,62 @@ export function chain(steps: readonly AnyStep[], options: GroupOptions = {}): Ta
 	const group = new TaskGroup(options);
 	const work = async () => {
 		let before: Success<unknown> | undefined;
+		let child: NextChild | undefined;
 		for (const [index, step] of steps.entries()) {
-			const result = await group.step(step, before as Success<undefined>, index);
+			const next = group.childOf(steps[index + 1]);
+			const result = await group.step(step, before as Success<undefined>, index, { child, next });
+			await child?.end();
+			child = next;
 			group.finish(index, result);
 			if (!result.ok) break;
 			before = result;
 		}
+		await child?.end();
 	};
 	group.endWith(work(), steps.length);
 	return group;
+}
+
+/** The children that a step of a chain has to do with: its own, and that of the step after it. */
+interface StepChildren {
+	child?: NextChild | undefined;
+	next?: NextChild | undefined;
+}
+
+/** The child of a chain's next step. It boots once the step before writes text, as if a call for the next step arrived. */
+class NextChild {
+	readonly callId = randomUUID();
+	readonly #options: native.RunOptions;
+	#early: native.EarlyCall | undefined;
+
+	constructor(options: native.RunOptions) {
+		this.#options = options;
+	}
+
+	/** Takes the newest state of the step before. */
+	follow(now: ToolResult): void {
+		// Without an early child the step only takes longer.
+		guarded(
+			() => this.#follow(now),
+			() => {},
+		);
+	}
+
+	#follow({ details }: ToolResult): void {
+		if (this.#early) {
+			// An early child ends if its call is silent.
+			this.#early.push("");
+		} else if (details.streaming?.hasText) {
+			const { agent, childCwd: cwd, childModel: model, childThinking: thinking } = this.#options;
+			this.#early = native.bootEarly({ ...this.#options, tool: "subagent", callId: this.callId });
+			this.#early.push(JSON.stringify({ agent, cwd, model, thinking, task: "" }));
+		}
+	}
+
+	/** Ends the child, unless its step has taken it. */
+	async end(): Promise<void> {
+		await this.#early?.end();
+	}
 }
 
 class TaskGroup implements Tasks<unknown> {
@@ -88,10 +136,19 @@ class TaskGroup implements Tasks<unknown> {
 		return "Tasks";
 	}
 
+	/**
+	 * Returns the child of the next step. `undefined` if there is none, if the step is not known yet, or if an early child would not
+	 * have its tools or its limits.
+	 */
+	childOf(step: AnyStep | undefined): NextChild | undefined {
+		if (!step || typeof step === "function" || step.schema || step.budget) return undefined;
+		return new NextChild(nativeOptions(step, this.#group));
+	}
+
 	/** Runs one task, unless all were aborted. */
-	async run(options: AnyOptions): Promise<Result<unknown>> {
+	async run(options: AnyOptions, { child, next }: StepChildren = {}): Promise<Result<unknown>> {
 		if (this.#aborted !== undefined) return abortedResult(this.#aborted);
-		const task = new RunTask(options, this.#group);
+		const task = new RunTask(options, this.#group, child?.callId, (now) => next?.follow(now));
 		this.#running.add(task);
 		try {
 			return await task;
@@ -101,11 +158,16 @@ class TaskGroup implements Tasks<unknown> {
 	}
 
 	/** Runs a step of a chain. A function that throws, rejects or makes wrong options has failed. */
-	async step(step: AnyStep, before: Success<undefined>, index: number): Promise<Result<unknown>> {
+	async step(
+		step: AnyStep,
+		before: Success<undefined>,
+		index: number,
+		children: StepChildren,
+	): Promise<Result<unknown>> {
 		try {
 			const options = typeof step === "function" ? await step(before) : step;
 			checkRun(options, `steps[${index}]`);
-			return await this.run(options);
+			return await this.run(options, children);
 		} catch (error) {
 			const message = error instanceof Error ? error.message : String(error);
 			return { ok: false, error: { code: "INVALID_INPUT", message }, partial: "", outcome: "skipped", usage: noUsage };

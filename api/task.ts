@@ -32,14 +32,20 @@ export class RunTask implements Task<unknown> {
 	/** The message of the result if the program has ended the run. */
 	#aborted: string | undefined;
 
-	/** `options` are checked. */
-	constructor(options: RunOptions<Schema | undefined>, group?: Group) {
+	/** `options` are checked. The run claims the child that was booted under `callId`. `onState` gets its states. */
+	constructor(
+		options: RunOptions<Schema | undefined>,
+		group?: Group,
+		callId?: string,
+		onState?: (now: native.ToolResult) => void,
+	) {
 		const { schema, signal } = options;
-		const given = nativeOptions(options, group);
+		const given = { ...nativeOptions(options, group), ...(callId !== undefined && { callId }) };
 		this.#sessionId = given.sessionId;
 		const host = hostOf(options, (sentence) => this.#push(this.#changes.question(sentence)));
 		const onUpdate = (update: native.ToolResult) => {
 			for (const change of this.#changes.take(update)) this.#push(change);
+			onState?.(update);
 		};
 		this.#handle = native.startRun({ ...given, aborted: signal?.aborted ?? false }, onUpdate, host);
 		const abort = () => this.abort(reasonOf(signal));
@@ -201,7 +207,8 @@ function groupOptions(
 	};
 }
 
-function nativeOptions(options: RunOptions<Schema | undefined>, group: Group | undefined): native.RunOptions {
+/** Returns the options of the engine. `options` are checked. */
+export function nativeOptions(options: RunOptions<Schema | undefined>, group: Group | undefined): native.RunOptions {
 	const { agent, task, schema, model, thinking, budget, timeoutMs, sessionId } = options;
 	const outputSchema = schema && jsonSchemaOf(schema);
 	const place = placeOf(options);

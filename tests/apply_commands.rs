@@ -485,7 +485,7 @@ async fn a_model_sees_no_run_of_another_session() {
     let (next, _) = scene.another("next").await;
     let call = parse_call("sessions_list", json!({})).expect("it is a session tool").expect("it is valid");
     let user = Arc::new(User::default());
-    let answer = use_session_tool(&scene.service, &next, call, user, &Cancel::new()).await;
+    let answer = use_session_tool(&scene.service, &next, call, None, user, &Cancel::new()).await;
     assert!(!answer.value.to_string().contains("brancher"), "{}", answer.value);
 }
 

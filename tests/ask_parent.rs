@@ -114,7 +114,7 @@ impl Scene {
             parse_call(tool, params).expect("the name is a session tool").expect("the call is well formed");
         let user = Arc::new(User::default());
         let cancel = Cancel::new();
-        timeout(PATIENCE, use_session_tool(&self.service, view, call, user, &cancel))
+        timeout(PATIENCE, use_session_tool(&self.service, view, call, None, user, &cancel))
             .await
             .expect("the process answers")
     }

@@ -106,7 +106,7 @@ async fn one_task_of_a_call_is_stopped_and_another_gets_a_message() {
     assert_eq!((runs[0].task.as_str(), runs[1].task.as_str()), ("first", "second"));
     stop(&scene.service, &runs[0]).await.expect("the run is stopped");
     assert!(!call.is_finished(), "the other run continues");
-    send(&scene.service, &runs[1], "enough", &scene.scope(), Arc::new(User::default()))
+    send(&scene.service, &runs[1], "enough", &scene.scope(), None, Arc::new(User::default()))
         .await
         .expect("the message is sent");
     let result = timeout(PATIENCE, call).await.expect("the call ends").expect("the task does not panic");

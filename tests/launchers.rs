@@ -396,7 +396,7 @@ async fn a_remote_background_run_is_delivered_once_and_accepts_messages() {
         let receipt = spawn(&service, request, Arc::new(User::default())).await;
         eventually("the task", || !read(&scene, "received").is_empty()).await;
         let run = service.runs(Some(SESSION.into())).await.remove(0);
-        let sent = send(&service, &run, "and mind the gap", &scope(), Arc::new(User::default())).await;
+        let sent = send(&service, &run, "and mind the gap", &scope(), None, Arc::new(User::default())).await;
         timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("all runs have ended");
         let messages =
             || listener.0.lock().iter().filter_map(|event| event.message.clone()).collect::<Vec<_>>();

@@ -346,7 +346,7 @@ async fn asks_its_conversation(log: &Log) {
     eventually("a question", || view.runs().iter().any(|run| run.progress.pending_question.is_some())).await;
     let call = parse_call("sessions_send", send).expect("it is a session tool").expect("it is well formed");
     let cancel = Cancel::new();
-    let answer = use_session_tool(&service, &view, call, Arc::new(User::default()), &cancel);
+    let answer = use_session_tool(&service, &view, call, None, Arc::new(User::default()), &cancel);
     let answer = timeout(PATIENCE, answer).await.expect("the process answers");
     assert!(!answer.is_error, "{}", answer.value);
     let settled = async || {

@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::support::child::Child;
@@ -9,17 +10,19 @@ use crate::support::extension::{self, EventRecorder};
 use crate::support::hidden::{assert_all_seen, with_hidden};
 use crate::support::pids::eventually;
 use crate::support::stage::{self, PATIENCE, User, stage};
+use agents::Tool;
 use files::layout;
 use pi_subagent_native::orchestrate::background::{
     BackgroundService, ConversationScope, ConversationView, KnownDeliveries, Receipt, RunRecord,
     SessionAnswer, SpawnRequest, background, close_conversation, commands, continue_run, mark_delivered,
     open_conversation, parse_call, spawn, until_settled, use_session_tool,
 };
-use pi_subagent_native::orchestrate::single;
+use pi_subagent_native::orchestrate::{EarlyCall, single};
 use pi_subagent_native::run::{Host, HostContext, RunOutcome, RunOverrides, RunSpec, ToolResult};
 use serde_json::{Value, json};
 use supervisor::{Cancel, CancelReason};
 use tempfile::TempDir;
+use tokio::runtime::Handle;
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
@@ -30,6 +33,23 @@ fn answers() -> Child {
 /// Works until it receives a second command, and repeats that command.
 fn listens() -> Child {
     Child::working().receives().says("Heard you.").settles().replies("In short.").listens()
+}
+
+/// Writes to its session at its start, as an extension of pi may do, and with its answer.
+fn writes() -> Child {
+    Child::new()
+        .runs(
+            r#"while [ $# -gt 0 ]; do [ "$1" = --session ] && session=$2; shift; done
+echo "{\"type\":\"custom\",\"by\":$$}" >> "$session"
+echo $$ >> "$home/up""#,
+        )
+        .receives()
+        .starts()
+        .runs(r#"echo "{\"type\":\"message\",\"by\":$$}" >> "$session""#)
+        .says_expanded("by $$")
+        .settles()
+        .replies("In short.")
+        .listens()
 }
 
 struct Scene {
@@ -111,14 +131,69 @@ impl Scene {
     }
 
     async fn tool_until(&self, tool: &str, params: Value, cancel: &Cancel) -> SessionAnswer {
+        self.tool_of_call(tool, params, None, cancel).await
+    }
+
+    /// Calls a tool under this id of the host.
+    async fn tool_of_call(
+        &self,
+        tool: &str,
+        params: Value,
+        host_id: Option<&str>,
+        cancel: &Cancel,
+    ) -> SessionAnswer {
         let call = match parse_call(tool, params).expect("the name is a session tool") {
             Ok(call) => call,
             Err(report) => return SessionAnswer::refused(report),
         };
         let user = Arc::new(User::default());
-        timeout(PATIENCE, use_session_tool(&self.service, &self.view, call, user, cancel))
+        timeout(PATIENCE, use_session_tool(&self.service, &self.view, call, host_id, user, cancel))
             .await
             .expect("the process answers")
+    }
+
+    /// Begins a call of `sessions_send` for this run, whose message has not arrived yet.
+    fn begin_send(&self, run: &str) -> EarlyCall {
+        let (project, context) = (self.root.path().join("project"), (*context(&self.root)).clone());
+        let early = EarlyCall::new("call".into(), Tool::SessionsSend, project, context, Handle::current());
+        early.push(&format!(r#"{{"sessionKey":"{run}","message":"#));
+        early
+    }
+
+    /// Completes that call, and returns the reply of the run.
+    async fn complete_send(&self, run: &str) -> Value {
+        let params = json!({ "sessionKey": run, "message": "Go on.", "timeoutSeconds": 60 });
+        self.tool_of_call("sessions_send", params, Some("call"), &Cancel::new()).await.value
+    }
+
+    /// Runs a first task, and returns its session file.
+    async fn ended(&self, label: &str) -> PathBuf {
+        self.spawn(label).await;
+        self.settled().await;
+        let run = self.service.runs(Some(SESSION.into())).await.remove(0);
+        run.transcript.expect("the run has a transcript")
+    }
+
+    /// The number of the started children.
+    fn started(&self) -> usize {
+        fs::read_to_string(self.root.path().join("up")).unwrap_or_default().lines().count()
+    }
+
+    /// Waits until this number of children has written to its session.
+    async fn until_started(&self, count: usize) {
+        eventually(&format!("child {count}"), || self.started() >= count).await;
+    }
+
+    /// The paths in the directories of the runs.
+    fn files_of_runs(&self) -> Vec<PathBuf> {
+        let names = |path: &Path| {
+            let entries = fs::read_dir(path).expect("the directory is readable");
+            let mut paths: Vec<_> =
+                entries.map(|entry| entry.expect("the entry is readable").path()).collect();
+            paths.sort();
+            paths
+        };
+        names(&self.root.path().join("sessions/conversation")).iter().flat_map(|run| names(run)).collect()
     }
 
     async fn settled(&self) {
@@ -450,6 +525,101 @@ async fn an_ended_call_continues_in_the_background() {
     assert!(scene.messages()[0].contains(&run_id), "{}", scene.messages()[0]);
     let list = scene.tool("sessions_list", json!({})).await.value;
     assert_eq!(texts(&list, "sessions", "runId"), [run_id], "the list has one run");
+}
+
+#[tokio::test]
+async fn the_child_of_a_message_boots_while_its_call_arrives_and_continues_the_session() {
+    let scene = Scene::new(writes()).await;
+    let session = scene.ended("map").await;
+    let (before, files) = (fs::read_to_string(&session).expect("it is readable"), scene.files_of_runs());
+    let early = scene.begin_send("map");
+    scene.until_started(2).await;
+    assert_eq!(fs::read_to_string(&session).expect("it is readable"), before, "the run stays as it is");
+    let reply = scene.complete_send("map").await;
+    assert_eq!((&reply["status"], &reply["reply"]), (&json!("ok"), &json!("In short.")), "{reply}");
+    timeout(PATIENCE, early.end()).await.expect("the call ends");
+    scene.settled().await;
+    assert_eq!(scene.started(), 2, "the run has started no other child");
+    let after = fs::read_to_string(&session).expect("it is readable");
+    let added = after.strip_prefix(&before).expect("the session continues");
+    let types: Vec<Value> =
+        added.lines().map(|line| serde_json::from_str(line).expect("it is JSON")).collect();
+    let types: Vec<_> = types.iter().map(|entry| &entry["type"]).collect();
+    assert_eq!(types, ["custom", "message"], "{added}");
+    eventually("the removal of the child's files", || scene.files_of_runs() == files).await;
+    // The next message finds the run as usual.
+    assert_eq!(scene.complete_send("map").await["status"], "ok");
+    assert_eq!(scene.started(), 3);
+}
+
+#[tokio::test]
+async fn a_discarded_child_of_a_message_leaves_the_run_as_it_was() {
+    let scene = Scene::new(writes()).await;
+    let session = scene.ended("map").await;
+    let state = || (fs::read(&session).expect("it is readable"), scene.files_of_runs());
+    let before = state();
+    let early = scene.begin_send("map");
+    scene.until_started(2).await;
+    timeout(PATIENCE, early.end()).await.expect("the child ends");
+    assert_eq!(state(), before);
+    // The call turns out to be for another run.
+    let other = scene.ended("other").await;
+    let (before, at_first) = (state(), fs::read(&other).expect("it is readable"));
+    let early = scene.begin_send("map");
+    scene.until_started(4).await;
+    assert_eq!(scene.complete_send("other").await["status"], "ok");
+    timeout(PATIENCE, early.end()).await.expect("the child ends");
+    scene.settled().await;
+    assert_eq!((scene.started(), state()), (5, before));
+    assert!(fs::read(&other).expect("it is readable").len() > at_first.len());
+}
+
+#[tokio::test]
+async fn a_run_that_was_continued_in_the_meantime_gets_another_child() {
+    let scene = Scene::new(writes()).await;
+    let session = scene.ended("map").await;
+    let early = scene.begin_send("map");
+    scene.until_started(2).await;
+    let params = json!({ "sessionKey": "map", "message": "First.", "timeoutSeconds": 60 });
+    assert_eq!(scene.tool("sessions_send", params).await.value["status"], "ok", "the child blocks no one");
+    assert_eq!(scene.complete_send("map").await["status"], "ok");
+    timeout(PATIENCE, early.end()).await.expect("the call ends");
+    assert_eq!(scene.started(), 4);
+    let up = fs::read_to_string(scene.root.path().join("up")).expect("it is readable");
+    let outdated = up.lines().nth(1).expect("it has started").to_owned();
+    let text = fs::read_to_string(&session).expect("it is readable");
+    assert!(!text.contains(&format!(":{outdated}}}")), "the outdated child has written nothing:\n{text}");
+    assert_eq!(text.matches(r#""type":"message""#).count(), 3, "{text}");
+}
+
+#[tokio::test]
+async fn no_child_boots_for_a_message_to_a_working_run_or_for_an_unknown_tool() {
+    let works = Child::working().runs(r#"echo $$ >> "$home/up""#).listens().runs("exit 0");
+    let child = Child::new().if_exists("work", &works).runs(&writes().to_string());
+    let scene = Scene::new(child).await;
+    scene.ended("ended").await;
+    fs::write(scene.root.path().join("work"), "").expect("the file is written");
+    scene.spawn("at work").await;
+    scene.until_started(2).await;
+    fs::remove_file(scene.root.path().join("work")).expect("the file is removed");
+    let none = scene.begin_send("at work");
+    let unknown = EarlyCall::new(
+        "other".into(),
+        None,
+        scene.root.path().join("project"),
+        (*context(&scene.root)).clone(),
+        Handle::current(),
+    );
+    unknown.push(r#"{"agent":"explorer","sessionKey":"ended","task":"#);
+    // It begins after the others.
+    let last = scene.begin_send("ended");
+    scene.until_started(3).await;
+    for call in [none, unknown, last] {
+        timeout(PATIENCE, call.end()).await.expect("the call ends");
+    }
+    assert_eq!(scene.started(), 3);
+    let stopped = scene.tool("sessions_stop", json!({ "sessionKey": "at work" })).await;
+    assert!(!stopped.is_error, "{:?}", stopped.value);
 }
 
 #[tokio::test]

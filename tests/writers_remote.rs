@@ -519,7 +519,7 @@ async fn a_remote_run_that_cannot_be_continued_is_refused_before_anything_is_los
 
     let nobody = || Arc::new(User::default());
     let resumed = resume(&service, &run, None, &scope(), nobody()).await;
-    let sent = send(&service, &run, "go on", &scope(), nobody()).await;
+    let sent = send(&service, &run, "go on", &scope(), None, nobody()).await;
     timeout(PATIENCE, until_settled(&service, &view, None)).await.expect("no run is active");
     for refused in [resumed, sent] {
         assert_eq!(refused.expect_err("the call is refused").to_string(), REFUSED);

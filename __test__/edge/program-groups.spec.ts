@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { describe, it, type TestContext } from "node:test";
 
 import { type RunOptions, run } from "../../index.js";
+import { survivors } from "../support/survivors.ts";
 import type { Scenario } from "./fault.ts";
 import { inTime, type Scene } from "./scene.ts";
 import { playing, recordsOf, untilRecorded } from "./stand-in.ts";
@@ -127,6 +128,44 @@ describe("a chain", () => {
 		const { task } = stage(t, obedient);
 		const results = await run.chain([task("first"), async (before) => task(`then ${before.text}`)]);
 		assert.equal(results.at(-1)?.text, "You said: then You said: first");
+	});
+
+	it("boots the child of a known step while the step before writes", async (t) => {
+		const { scene, task } = stage(t, [
+			{ when: "first", do: [{ stream: "I begin." }, { await: "{env.HERE}/go" }, { say: "Found." }] },
+			...obedient,
+		]);
+		const group = run.chain([
+			task("first"),
+			{ ...task("second"), thinking: "high" },
+			() => task("third"),
+			task("fail"),
+		]);
+		await untilRecorded(scene, "argv", 2);
+		assert.deepEqual(recordsOf(scene, "task"), ["first"], "the second child waits");
+		scene.open();
+		const results = await inTime(Promise.resolve(group), "the results");
+		assert.deepEqual(
+			results.map(({ ok }) => ok),
+			[true, true, true, false],
+		);
+		assert.equal(recordsOf(scene, "argv").length, 4, "no step has started a second child");
+	});
+
+	it("ends the child of a step that does not run", async (t) => {
+		const { scene, task } = stage(t, [
+			{ when: "first", do: [{ stream: "I begin." }, { await: "{env.HERE}/go" }, { exit: 1 }] },
+			...obedient,
+		]);
+		const group = run.chain([task("first"), task("second")]);
+		await untilRecorded(scene, "argv", 2);
+		scene.open();
+		const results = await inTime(Promise.resolve(group), "the results");
+		assert.deepEqual(
+			results.map(({ ok }) => ok),
+			[false],
+		);
+		assert.deepEqual([recordsOf(scene, "task"), survivors(scene.mark)], [["first"], []]);
 	});
 
 	it("ends with the first step that fails", async (t) => {

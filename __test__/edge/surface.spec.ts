@@ -287,6 +287,9 @@ describe("the tools to register", () => {
 				object({ sessionKey }),
 			],
 		);
+		const send = surface.tools.find(({ name }) => name === "sessions_send");
+		const order = Object.keys(Object(send?.parameters.properties));
+		assert.equal(order[0], "sessionKey", "the child boots while the message arrives");
 		const { scriptTool } = surface;
 		assert.deepEqual([scriptTool.name, scriptTool.exposure], ["subagent_run", "codemode"]);
 		assert.deepEqual(Object.keys(scriptTool.parameters.properties as object), [

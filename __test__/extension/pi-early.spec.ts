@@ -1,7 +1,7 @@
 /** In real pi: a child that is booted while its call still arrives, and the end of an unused one. */
 
 import assert from "node:assert/strict";
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { pathsBelow } from "../support/files.ts";
@@ -27,6 +27,7 @@ import {
 	until,
 } from "../support/pi.ts";
 import { piece } from "../support/pieces.ts";
+import { allows } from "../support/warden.ts";
 
 /** Says that a child is up, with its process id. */
 const witness = `import { mkdirSync, writeFileSync } from "node:fs";
@@ -72,11 +73,21 @@ for (const version of piVersions) {
 		/** For facts that do not depend on pi, the newest version represents all. */
 		const isNewest = version === newestPi;
 		const gates = new Map(Object.keys(scenes).map((word) => [word, makeGate()]));
+		/** The ended run that gets messages, and the gate of the second one. */
+		const continued = { run: "", session: "", gate: makeGate() };
 
 		before(async () => {
 			const children: Record<string, (request: ModelRequest) => Step[]> = {
 				endless: () => [piece(0, { id: "endless", name: "subagent", args: '{"agent":"explorer","task":' }), hang()],
+				unsent: () => [piece(0, { id: "unsent", name: "sessions_send", args: toRun() }), hang()],
+				sent: ({ toolAnswers }) => {
+					if (toolAnswers.length > 0) return [say("Done.")];
+					const first = piece(0, { id: "sent", name: "sessions_send", args: toRun() });
+					const tail = '"say again","timeoutSeconds":60}';
+					return [first, until(continued.gate.opened), piece(0, { args: tail }), finish("tool_calls")];
+				},
 			};
+			const toRun = () => `{"sessionKey":"${continued.run}","message":`;
 			for (const [word, { tool, head, tail }] of Object.entries(scenes)) {
 				const gate = gates.get(word) ?? assert.fail();
 				children[word] = ({ toolAnswers }) => {
@@ -183,6 +194,62 @@ for (const version of piVersions) {
 			assert.equal(detailsOf(played.end).results[0]?.agent, "tester");
 			assert.deepEqual([textOf(played.end), played.asked, fresh()], ["other", ["say other"], 2]);
 			await onlyPiIsLeft();
+		});
+
+		test("continues an ended run in its session, and leaves the session as it was if it is not used", async () => {
+			await rpc.prompt(delegate({ agent: "explorer", task: "say before" }));
+			const { runId, results } = detailsOf(lastEnd(rpc.log));
+			const session = results[0]?.sessionFile ?? assert.fail("the run has no session");
+			await onlyPiIsLeft();
+			fresh();
+			continued.session = session;
+			continued.run = runId ?? assert.fail("the run has no id");
+			const [bytes, directories] = [readFileSync(session, "utf8"), runDirectories()];
+
+			await rpc.send({ type: "prompt", message: "unsent" });
+			await eventually(() => up() === 1, "the start of a child");
+			await rpc.send({ type: "abort" });
+			await onlyPiIsLeft();
+			await nothingIsLeftBeside(directories);
+			assert.deepEqual([readFileSync(session, "utf8"), fresh()], [bytes, 1]);
+
+			const [from, events] = [stage.server.requests.length, rpc.log.events.length];
+			await rpc.send({ type: "prompt", message: "sent" });
+			await eventually(() => up() === 1, "the start of a child before the call is complete");
+			assert.deepEqual([asked(from), readFileSync(session, "utf8")], [[], bytes]);
+			continued.gate.open();
+			await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
+			const end = rpc.log.toolEnds("sessions_send").at(-1) ?? assert.fail("the call has not ended");
+			assert.match(textOf(end), /"status": ?"ok"/);
+			const request = stage.server.requests.slice(from).find(({ isChild }) => isChild);
+			assert.equal(request?.userText, "say again");
+			assert.match(JSON.stringify(request), /say before/, "the child knows the session");
+			assert.equal(fresh(), 1, "no other child was started");
+			await onlyPiIsLeft();
+			await nothingIsLeftBeside(directories);
+			const after = readFileSync(session, "utf8");
+			assert.ok(after.startsWith(bytes) && after.includes("say again"));
+		});
+
+		test("continues an ended run from within its sandbox", {
+			skip: !allows("landlock") && "there is no sandbox here",
+		}, async () => {
+			stage.configure({ sandbox: "required" });
+			continued.gate = makeGate();
+			const directories = runDirectories();
+			const [bytes, { ino }] = [readFileSync(continued.session, "utf8"), statSync(continued.session)];
+			const events = rpc.log.events.length;
+			await rpc.send({ type: "prompt", message: "sent" });
+			await eventually(() => runDirectories().length > directories.length, "the directory of the early child");
+			continued.gate.open();
+			await rpc.log.waitFor(({ type }) => type === "agent_settled", undefined, events);
+			assert.match(textOf(rpc.log.toolEnds("sessions_send").at(-1) ?? assert.fail()), /"status": ?"ok"/);
+			await onlyPiIsLeft();
+			await nothingIsLeftBeside(directories);
+			const added = readFileSync(continued.session, "utf8").slice(bytes.length);
+			assert.ok(added.includes("say again"));
+			assert.notEqual(statSync(continued.session).ino, ino, "the session is the copy of the early child");
+			configure({});
 		});
 
 		test("waits after a run if configured, and serves one call that would start exactly this child", async () => {

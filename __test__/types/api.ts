@@ -113,7 +113,8 @@ holds<Same<NonNullable<Details["error"]>["code"], Code>>();
 holds<Same<SingleResult["outcome"], Outcome>>();
 holds<Same<Details["mode"], "single" | "parallel" | "chain" | "management">>();
 holds<Same<Question["method"], "select" | "confirm" | "input" | "editor">>();
-holds<Same<EarlyOptions["tool"], "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn">>();
+type EarlyTool = "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn" | "sessions_send";
+holds<Same<EarlyOptions["tool"], EarlyTool>>();
 holds<Same<NonNullable<SingleResult["timeoutReason"]>, "runtime" | "idle">>();
 holds<Same<Diagnostic["severity"], "error" | "warning" | "info">>();
 

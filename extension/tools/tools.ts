@@ -182,7 +182,7 @@ interface ScriptParams extends Pick<TaskOptions, "agent" | "task" | "model"> {
 
 async function useSessionTool(name: string, { session }: Background, call: Call): Promise<ToolOutput> {
 	if (!session) return failure("the runs of this session are not available");
-	const use = session.useTool(name, call.params as object, call.host);
+	const use = session.useTool(name, call.params as object, call.host, call.id);
 	return await withAbort(call.signal, use, use.result());
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 use serde_with_macros::skip_serializing_none;
 
@@ -153,22 +153,40 @@ pub fn prepare_arguments(tool: String, json: String) -> napi::Result<Json> {
 #[serde(rename_all = "camelCase")]
 struct ToolSurfaces {
     register: bool,
-    tools: Vec<Value>,
-    script_tool: Value,
+    tools: Vec<RunFirst>,
+    script_tool: RunFirst,
     delegation_policy: Option<String>,
     notices: Vec<String>,
     background_key: Option<String>,
 }
 
+/// JSON that is written with `sessionKey` before the other keys of its object. Models write arguments in the order of the schema: if
+/// the run comes before a long message, its child can boot while the message still arrives.
+struct RunFirst(Value);
+
+impl Serialize for RunFirst {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Value::Object(fields) => {
+                let (first, rest): (Vec<_>, Vec<_>) =
+                    fields.iter().partition(|(name, _)| *name == "sessionKey");
+                let ordered = first.into_iter().chain(rest);
+                serializer.collect_map(ordered.map(|(name, value)| (name, Self(value.clone()))))
+            }
+            other => other.serialize(serializer),
+        }
+    }
+}
+
 /// A tool with what pi asks of each tool.
-fn registered(tool: &ToolSurface, exposure: &str) -> Value {
+fn registered(tool: &ToolSurface, exposure: &str) -> RunFirst {
     let mut json = json!(tool);
     json["promptGuidelines"] = json!(tool.prompt_guidelines);
     json["exposure"] = json!(exposure);
     if Tool::parse(tool.name).is_some_and(Tool::is_read_only) {
         json["annotations"] = json!({ "readOnlyHint": true });
     }
-    json
+    RunFirst(json)
 }
 
 fn surfaces_of(cwd: &Path, context: &run::HostContext, capabilities: &HostCapabilities) -> ToolSurfaces {

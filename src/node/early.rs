@@ -27,8 +27,9 @@ pub struct EarlyCall(orchestrate::EarlyCall);
 
 /// Boots the children of a call while its arguments still arrive: only children of agents that need no one's consent,
 /// and only while the queue has a free slot. Each waits for its task without doing anything. `startRun`,
-/// `startParallel`, `startChain` or `spawnSession` claims it by `callId`. A child that is not claimed within 30 seconds of the last
-/// `push` is ended without a trace. The configuration key `earlyBoot` switches this off.
+/// `startParallel`, `startChain`, `spawnSession` or `BackgroundSession.useTool` claims it by `callId`. A child that is not claimed
+/// within 30 seconds of the last `push` is ended without a trace. An unknown `tool` boots nothing. The configuration key `earlyBoot`
+/// switches this off.
 ///
 /// @example
 /// ```ts

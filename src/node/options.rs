@@ -262,9 +262,11 @@ pub struct OwnBackgroundOptions {
 #[napi(object, object_to_js = false, js_name = "EarlyOptions")]
 pub struct OwnEarlyOptions {
     /// The tool that is being called.
-    #[napi(ts_type = "\"subagent\" | \"subagent_parallel\" | \"subagent_chain\" | \"sessions_spawn\"")]
+    #[napi(
+        ts_type = "\"subagent\" | \"subagent_parallel\" | \"subagent_chain\" | \"sessions_spawn\" | \"sessions_send\""
+    )]
     pub tool: String,
-    /// The host's id of the call, which `startRun`, `startParallel`, `startChain` or `spawnSession` gets as well.
+    /// The host's id of the call, which `startRun`, `startParallel`, `startChain`, `spawnSession` or `useTool` gets as well.
     pub call_id: String,
 }
 
@@ -372,9 +374,9 @@ impl BackgroundOptions {
 
 impl EarlyOptions {
     /// The call's id, its tool, the directory, and the host as it is now.
-    pub(super) fn into_parts(self) -> (String, Tool, PathBuf, HostContext) {
+    pub(super) fn into_parts(self) -> (String, Option<Tool>, PathBuf, HostContext) {
         let (cwd, context) = self.host.into_context();
-        (self.own.call_id, Tool::parse(&self.own.tool).unwrap_or(Tool::Subagent), cwd, context)
+        (self.own.call_id, Tool::parse(&self.own.tool), cwd, context)
     }
 
     pub(super) fn call_id(&self) -> &str {

@@ -1415,7 +1415,7 @@ export interface HostModel {
 /** A call to boot for. */
 export interface ArrivingCall {
   /** Its tool. */
-  tool: "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn"
+  tool: "subagent" | "subagent_parallel" | "subagent_chain" | "sessions_spawn" | "sessions_send"
   /** Its id. */
   callId: string
 }

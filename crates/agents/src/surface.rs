@@ -64,6 +64,12 @@ impl Tool {
         self.waits_for_runs() || self == Self::SessionsSpawn
     }
 
+    /// Returns true if a call may need a child: it starts runs, or continues one.
+    #[must_use]
+    pub fn needs_child(self) -> bool {
+        self.starts_runs() || self == Self::SessionsSend
+    }
+
     /// Returns true if the tool only reads.
     #[must_use]
     pub fn is_read_only(self) -> bool {

@@ -123,6 +123,11 @@ pub fn session(attempt: u32) -> String {
     numbered("session", attempt, "jsonl")
 }
 
+/// The copy of an earlier run's session, in the directory of a child that boots before it is certain that it continues the run.
+pub const SESSION_COPY: &str = "continued.jsonl";
+/// The second name of that copy, which replaces the session.
+pub const SESSION_REPLACEMENT: &str = "continued.next";
+
 /// The file of a text that was too long to return, counted from 1.
 #[must_use]
 pub fn output(number: u32) -> String {

@@ -66,14 +66,15 @@ impl SessionToolCall {
 #[napi]
 impl BackgroundSession {
     /// Calls a session tool, as the model of the conversation does: `sessions_list`, `sessions_history`, `sessions_send` or
-    /// `sessions_stop`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run. Throws
-    /// for another tool.
+    /// `sessions_stop`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run. `callId`
+    /// is the host's id of the call: a continued run claims the child that `bootEarly` booted under it. Throws for another tool.
     #[napi(catch_unwind, async_runtime)]
     pub fn use_tool(
         &self,
         tool: String,
         #[napi(ts_arg_type = "object")] params: Value,
         host: Option<HostCallbacks>,
+        call_id: Option<String>,
     ) -> napi::Result<SessionToolCall> {
         let call = parse_call(&tool, params)
             .ok_or_else(|| napi::Error::from_reason(format!("`{tool}` is not a session tool")))?;
@@ -84,7 +85,8 @@ impl BackgroundSession {
         spawn_task(async move {
             let answer = match (opened.await, call) {
                 (Ok((service, view)), Ok(call)) => {
-                    use_session_tool(&service, &view, call, Arc::new(host.unwrap_or_default()), &cancel).await
+                    let callbacks = Arc::new(host.unwrap_or_default());
+                    use_session_tool(&service, &view, call, call_id.as_deref(), callbacks, &cancel).await
                 }
                 (_, Err(report)) => SessionAnswer::refused(report),
                 (Err(_), _) => return,

@@ -11,17 +11,17 @@ use super::live_run::{EndReason, LiveRun};
 use super::registry::NotHosted;
 use super::run_store::{SEND, STOP};
 use super::service::BackgroundService;
+use super::session_tools::continuation;
 use super::spawn::{SpawnRefusal, max_runs, too_many};
 use super::watch::watch_others;
 use crate::orchestrate::admission::EarlyChildren;
+use crate::orchestrate::early::claim_all;
 use crate::orchestrate::queue::Queue;
 use crate::orchestrate::{BackgroundMove, CallOrder, MoveError};
 use crate::run::{
-    ActionOutcome, CallSettings, HostCallbacks, OverBudget, Refusal, RemoteLimit, Resumption, RunId,
-    RunOutcome, RunOverrides, RunRecord, RunSpec, RunState, SharedRunId, Timeout, Unmet, Used, blocking,
-    cannot_continue, prepare_with, spawn_task,
+    ActionOutcome, CallSettings, HostCallbacks, OverBudget, Refusal, RemoteLimit, RunId, RunOutcome,
+    RunRecord, RunState, SharedRunId, Unmet, Used, blocking, cannot_continue, prepare_with, spawn_task,
 };
-use agents::config::Budget;
 use sanitizer::figures::millis;
 use store::now_ms;
 
@@ -29,8 +29,6 @@ use store::now_ms;
 const STOP_TIMEOUT: Duration = Duration::from_secs(10);
 /// The pause between two checks of a run of another process while no conversation is open.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// The prompt of a run resumed without a message.
-const CONTINUE_PROMPT: &str = "Continue with your task where you left off, and finish it.";
 
 /// The prompt of a run that is resumed after a restart.
 const RESTART_PROMPT: &str =
@@ -204,7 +202,8 @@ pub async fn move_to_background(
 }
 
 /// Sends a message to a run. If the run has asked its conversation a question, the message is the answer. Otherwise a
-/// working child gets it, and an ended run continues with it as the next prompt of its session.
+/// working child gets it, and an ended run continues with it as the next prompt of its session. Its child may have booted
+/// for the call with the id `host_id`.
 ///
 /// # Errors
 ///
@@ -214,10 +213,11 @@ pub async fn send(
     run: &RunRecord,
     message: &str,
     scope: &ConversationScope,
+    host_id: Option<&str>,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Result<ActionOutcome, ActionError> {
     if !run.is_live() {
-        return resume(service, run, Some(message), scope, callbacks).await;
+        return continue_with(service, run, Some(message), scope, host_id, callbacks).await;
     }
     let Some(live) = service.registry.get(&run.key) else {
         request(service, run, SEND, message).await?;
@@ -244,22 +244,34 @@ pub async fn resume(
     scope: &ConversationScope,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Result<ActionOutcome, ActionError> {
+    continue_with(service, run, message, scope, None, callbacks).await
+}
+
+async fn continue_with(
+    service: &Arc<BackgroundService>,
+    run: &RunRecord,
+    message: Option<&str>,
+    scope: &ConversationScope,
+    host_id: Option<&str>,
+    callbacks: Arc<dyn HostCallbacks>,
+) -> Result<ActionOutcome, ActionError> {
     let mut run = run.clone();
     if message.is_some() || run.outcome == Some(RunOutcome::Completed) {
         // The answer to a message of a person is not the result of the run's task, which its workflow keeps.
         run.workflow = None;
     }
     // A person who continues a run gives it its budget anew, and waits for its result.
-    continue_session(service, &run, message, Used::default(), scope, callbacks).await
+    let used_before = Used::default();
+    continue_session(service, &run, (message, used_before), scope, host_id, callbacks).await
 }
 
 /// Continues an ended run in the session of its child. `used_before` counts towards the run's own budget.
 async fn continue_session(
     service: &Arc<BackgroundService>,
     run: &RunRecord,
-    message: Option<&str>,
-    used_before: Used,
+    (message, used_before): (Option<&str>, Used),
     scope: &ConversationScope,
+    host_id: Option<&str>,
     callbacks: Arc<dyn HostCallbacks>,
 ) -> Result<ActionOutcome, ActionError> {
     if run.is_live() {
@@ -273,39 +285,12 @@ async fn continue_session(
     }
     let settings = CallSettings::of(&run.cwd, &scope.context).await;
     let config = settings.loaded()?.config.clone();
-    let (Some(session), Some(directory)) = (&run.transcript, &run.directory) else {
+    let Some(spec) = continuation(run, message, used_before, &scope.context) else {
         let agent = run.agent.clone();
         let cwd = run.cwd.clone();
         let context = Arc::clone(&scope.context);
         let why = blocking(move || cannot_continue(&agent, &cwd, &context, &config)).await;
         return Err(why.map_or(ActionError::NoTranscript, ActionError::Remote));
-    };
-    let overrides = RunOverrides {
-        model: run.model.clone(),
-        thinking: run.thinking.clone(),
-        timeout: limit_of(run),
-        // A program sets it for one call.
-        budget: Budget::default(),
-        // The tools that its policy allowed at first. Tools forbidden since then stay forbidden.
-        tools: Some(run.tools.clone()),
-        announces: true,
-        output_schema: run.output_schema.clone(),
-        resumes: Some(Resumption {
-            run_id: run.run_id.clone(),
-            directory: directory.clone(),
-            session: session.clone(),
-        }),
-        used_before,
-    };
-    let spec = RunSpec {
-        agent: run.agent.clone(),
-        label: run.label.clone(),
-        task: message.unwrap_or(CONTINUE_PROMPT).to_owned(),
-        cwd: run.cwd.clone(),
-        context: Arc::clone(&scope.context),
-        share: 1,
-        siblings: 1,
-        overrides,
     };
     let mut record = resumed(run);
     let is_adopted = adopt(&mut record, scope).await;
@@ -344,16 +329,15 @@ async fn continue_session(
     }
     service.invalidate(false);
     watch_others(service);
+    // The host ends the unclaimed child of a call as soon as it has the answer.
+    let early = match host_id {
+        Some(host_id) => claim_all(host_id, 1).await.pop().flatten(),
+        None => None,
+    };
+    let early = EarlyChildren::Claimed(early.map(Box::new));
     let service = Arc::clone(service);
     spawn_task(async move {
-        Box::pin(drive(
-            &service,
-            registration,
-            Ok(ready),
-            (EarlyChildren::Claimed(None), &CallOrder::now()),
-            &*callbacks,
-        ))
-        .await;
+        Box::pin(drive(&service, registration, Ok(ready), (early, &CallOrder::now()), &*callbacks)).await;
     });
     Ok(if is_adopted { ActionOutcome::Adopted } else { ActionOutcome::Resumed })
 }
@@ -383,7 +367,7 @@ pub(super) async fn restart(
     tracing::info!(target: "run", run = %run.run_id, restarts = run.restarts, "an interrupted run is resumed");
     let run = RunRecord { restarts: run.restarts + 1, ..run.clone() };
     let used_before = Used::of(&run.progress.usage);
-    continue_session(service, &run, Some(RESTART_PROMPT), used_before, scope, callbacks).await
+    continue_session(service, &run, (Some(RESTART_PROMPT), used_before), scope, None, callbacks).await
 }
 
 /// Lets a run that waits for its provider's quota try it now. All runs of the provider then follow the first that succeeds.
@@ -420,15 +404,6 @@ async fn adopt(record: &mut RunRecord, scope: &ConversationScope) -> bool {
     here.clone_into(&mut record.session);
     record.session_file.clone_from(&scope.context.host.session_file);
     true
-}
-
-/// The time limit of a run that starts again.
-fn limit_of(run: &RunRecord) -> Timeout {
-    match (run.timeout_ms, run.call_timeout_ms) {
-        (Some(asked_for), _) => Timeout::After(Duration::from_millis(asked_for)),
-        (None, Some(configured)) => Timeout::AsBefore(Duration::from_millis(configured)),
-        (None, None) => Timeout::Never,
-    }
 }
 
 /// The record of a run that starts again.

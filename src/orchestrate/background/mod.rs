@@ -67,6 +67,7 @@ pub(super) use foreground::{ForegroundRun, run_keyed, run_listed};
 pub use host_process::host_run;
 pub(super) use live_run::ResultOwner;
 pub use service::{BackgroundService, background, close_all, ended};
+pub(super) use session_tools::early_continuation;
 pub use session_tools::{SessionAnswer, SessionCall, continue_run, parse_call, use_session_tool};
 pub use spawn::{
     Receipt, ReceiptStatus, SpawnRefusal, SpawnRequest, Spawnable, receipts_of, spawn, spawnable,

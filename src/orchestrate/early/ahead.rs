@@ -315,7 +315,8 @@ async fn elapsed(lifetime: Option<Duration>) {
     }
 }
 
-async fn memory_is_short() {
+/// Waits until memory is too short for waiting children.
+pub(super) async fn memory_is_short() {
     let mut checks = interval(MEMORY_CHECK);
     loop {
         checks.tick().await;

@@ -12,17 +12,18 @@ use tokio::runtime::Handle;
 use tokio::select;
 use tokio::sync::{oneshot, watch};
 
-use super::ahead::take_spare;
+use super::ahead::{memory_is_short, take_spare};
 use super::arriving::Arriving;
 use super::calls::Early;
 use super::handover::{Claim, Handover, discard};
-use super::streaming_args::{NamedChild, StreamingArgs};
+use super::streaming_args::{NamedChild, NamedTask, StreamingArgs};
+use crate::orchestrate::background::early_continuation;
 use crate::orchestrate::call_order::{Sequence, SequenceGuard};
 use crate::orchestrate::provider_gate::request;
 use crate::orchestrate::queue::{EarlyPermit, Group, Queue};
 use crate::run::{
-    Booted, BoxFuture, HostCallbacks, HostContext, HostModel, RunId, RunOverrides, RunSpec, SharedRunId,
-    prepare, remembered_model,
+    Booted, BoxFuture, HostCallbacks, HostContext, HostModel, Memory, RunId, RunOverrides, RunSpec,
+    SharedRunId, blocking, prepare, remembered_model,
 };
 use agents::Tool;
 use agents::config::{EarlyBoot, OnExit};
@@ -31,7 +32,8 @@ use supervisor::{Cancel, CancelReason};
 /// A call that is arriving. Its end, or dropping it, ends the children that no run has claimed.
 pub struct EarlyCall {
     arriving: Arc<Arriving>,
-    tool: Tool,
+    /// `None` for an unknown tool, which boots nothing.
+    tool: Option<Tool>,
     cwd: PathBuf,
     context: Arc<HostContext>,
     arguments: Mutex<StreamingArgs>,
@@ -45,7 +47,14 @@ pub struct EarlyCall {
 impl EarlyCall {
     /// A call of which nothing has arrived yet. Children are started on `runtime`.
     #[must_use]
-    pub fn new(host_id: String, tool: Tool, cwd: PathBuf, context: HostContext, runtime: Handle) -> Self {
+    pub fn new(
+        host_id: String,
+        tool: impl Into<Option<Tool>>,
+        cwd: PathBuf,
+        context: HostContext,
+        runtime: Handle,
+    ) -> Self {
+        let tool = tool.into();
         let context = Arc::new(context);
         let arguments = Mutex::default();
         let end_signal = watch::Sender::new(false);
@@ -60,10 +69,18 @@ impl EarlyCall {
         self.arriving.touch();
         let named = self.arguments.lock().push(piece);
         for child in named {
-            // Later steps of a chain wait for the first one.
-            let is_later_step = self.tool == Tool::Chain && child.index > 0;
-            if !is_later_step && !*self.end_signal.borrow() {
-                self.boot(child);
+            if *self.end_signal.borrow() {
+                return;
+            }
+            match child {
+                // Later steps of a chain wait for the first one.
+                NamedChild::OfTask(task) if self.tool != Some(Tool::Chain) || task.index == 0 => {
+                    self.boot_new(task);
+                }
+                NamedChild::OfRun(name) if self.tool == Some(Tool::SessionsSend) => {
+                    self.boot_continuation(name)
+                }
+                NamedChild::OfTask(_) | NamedChild::OfRun(_) => {}
             }
         }
     }
@@ -85,23 +102,45 @@ impl EarlyCall {
         self.arriving.unregister();
     }
 
-    fn boot(&self, NamedChild { index, agent, cwd, model }: NamedChild) {
-        let claimed = self.arriving.offer(index);
+    /// Boots the child of a new run.
+    fn boot_new(&self, NamedTask { index, agent, cwd, model, thinking }: NamedTask) {
+        let Some(tool) = self.tool.filter(|tool| tool.starts_runs()) else { return };
         let cwd = cwd.map_or_else(|| self.cwd.clone(), |cwd| self.cwd.join(cwd));
         let task = RunSpec::NO_TASK.to_owned();
         let context = Arc::clone(&self.context);
-        // The call checks the model. If it skips an unknown one, it does not take this child.
-        let model = model.map(|model| model.trim().to_owned()).filter(|model| !model.is_empty());
-        let announces = self.tool == Tool::SessionsSpawn;
-        let overrides = RunOverrides { model, announces, ..RunOverrides::default() };
+        // The call checks both. If it skips an unknown one, it does not take this child.
+        let trimmed =
+            |text: Option<String>| text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
+        let announces = tool == Tool::SessionsSpawn;
+        let id = if announces { self.arriving.background_id() } else { Some(RunId::random()) };
+        let Some(id) = id else { return };
+        let (model, thinking) = (trimmed(model), trimmed(thinking));
+        let overrides = RunOverrides { model, thinking, announces, ..RunOverrides::default() };
         let spec = RunSpec { agent, label: None, task, cwd, context, share: 1, siblings: 1, overrides };
+        self.boot(index, async move { Some((spec, id)) });
+    }
+
+    /// Boots the child that continues the run of this name.
+    fn boot_continuation(&self, name: String) {
+        let context = Arc::clone(&self.context);
+        self.boot(0, async move {
+            let spec = early_continuation(&context, &name).await?;
+            // Its preparation sets the id of the continued run.
+            Some((spec, RunId::random()))
+        });
+    }
+
+    fn boot(&self, index: usize, wanted: impl Future<Output = Option<(RunSpec, RunId)>> + Send + 'static) {
+        let claimed = self.arriving.offer(index);
         let arriving = Arc::clone(&self.arriving);
         let end_signal = self.end_signal.subscribe();
         let order = self.order.next();
         let child = self.children.subscribe();
         self.runtime.spawn(async move {
-            // On the heap, because starting a child takes a large future that is needed for a short time only.
-            Box::pin(keep_until_claimed(spec, &arriving, order, claimed, end_signal)).await;
+            if let Some((spec, id)) = wanted.await {
+                // On the heap, because starting a child takes a large future that is needed for a short time only.
+                Box::pin(keep_until_claimed((spec, id), &arriving, order, claimed, end_signal)).await;
+            }
             drop(child);
         });
     }
@@ -129,15 +168,13 @@ impl Drop for EarlyCall {
 
 /// Boots a child and keeps it until its run claims it or it is not needed any more.
 async fn keep_until_claimed(
-    spec: RunSpec,
+    (spec, id): (RunSpec, RunId),
     arriving: &Arriving,
     order: SequenceGuard,
     mut claimed: oneshot::Receiver<Claim>,
     mut end_signal: watch::Receiver<bool>,
 ) {
     let cancel = Cancel::new();
-    let id = if spec.overrides.announces { arriving.background_id() } else { Some(RunId::random()) };
-    let Some(id) = id else { return };
     let mut booting = Box::pin(boot(spec, id, arriving.group.clone(), order, &cancel));
     let in_time = select! {
         biased;
@@ -159,6 +196,7 @@ async fn keep_until_claimed(
         _ = end_signal.wait_for(|has_ended| *has_ended) => Err("its call has ended or turned out to be another one"),
         () = permit.evicted() => Err("a run needs its slot"),
         () = ended => Err("it has exited"),
+        () = memory_is_short() => Err("memory is short"),
         () = arriving.fell_silent() => Err("nothing more of its call has arrived"),
     };
     match claim {
@@ -191,16 +229,18 @@ async fn boot(
 ) -> Option<(Booted, EarlyPermit)> {
     let host = NoUser { context: Arc::clone(&spec.context), has_no_answer: AtomicBool::new(false) };
     let ready = prepare(spec, SharedRunId::new(id), &host, cancel).await.ok()?;
-    // The answer may have arrived since.
-    if host.has_no_answer.into_inner() || ready.awaits_host() {
+    // The answer may have arrived since. An earlier run names the model with which its child has worked, so the answer is known.
+    let has_no_answer = host.has_no_answer.into_inner() && ready.spec.overrides.resumes.is_none();
+    if has_no_answer || ready.awaits_host() {
         // The host may have no login for the alias. The run would then start a second child with another model.
         return None;
     }
-    // A background run that outlives this process gets its child in another one.
-    let is_detached =
-        ready.spec.overrides.announces && ready.resolved.base_config().background.on_exit == OnExit::Keep;
+    // A background run that outlives this process gets its child in another one. A continued run does not outlive it.
+    let is_detached = ready.spec.overrides.announces
+        && ready.spec.overrides.resumes.is_none()
+        && ready.resolved.base_config().background.on_exit == OnExit::Keep;
     let is_off = ready.resolved.early_boot() == EarlyBoot::Off || is_detached;
-    if is_off || !ready.may_boot_early().await {
+    if is_off || !blocking(|| Memory::measure().has_room()).await || !ready.may_boot_early().await {
         tracing::debug!(target: "early", run = %ready.id().get(), "no child is booted early");
         return None;
     }

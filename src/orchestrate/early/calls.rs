@@ -115,7 +115,7 @@ impl<Call: Early> EarlyCalls<Call> {
         if kind == PieceKind::Delta || (kind == PieceKind::End && buffered.is_empty()) {
             buffered.push_str(json);
         }
-        let tool = Tool::parse(name).filter(|tool| tool.starts_runs());
+        let tool = Tool::parse(name).filter(|tool| tool.needs_child());
         if tool.is_none() && !name.is_empty() {
             return (None, None);
         }
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn other_tools_and_pieces_without_a_beginning_are_ignored() {
         let mut scene = Scene::default();
-        for name in ["bash", "sessions_send", "agents_list"] {
+        for name in ["bash", "sessions_stop", "agents_list"] {
             scene.begin(0, name, "a");
             scene.delta(0, "{}", name, "a");
         }

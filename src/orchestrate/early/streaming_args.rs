@@ -7,7 +7,16 @@ const MAX_VALUE: usize = 4096;
 
 /// A child that the call will need.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct NamedChild {
+pub(super) enum NamedChild {
+    /// The child of a new run.
+    OfTask(NamedTask),
+    /// The child that continues the run of this name.
+    OfRun(String),
+}
+
+/// A task of the call, as far as it decides about its child.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct NamedTask {
     /// Index of its task in the call, from 0.
     pub index: usize,
     pub agent: String,
@@ -15,12 +24,15 @@ pub(super) struct NamedChild {
     pub cwd: Option<String>,
     /// As given in the call, not checked.
     pub model: Option<String>,
+    /// As given in the call, not checked.
+    pub thinking: Option<String>,
 }
 
 /// Reads the JSON arguments of a call as they stream in, and reports each child as soon as it is certain.
 ///
-/// A child is certain when the key `task` appears, in a call with a single task and in each entry of `tasks` and `steps`.
-/// An agent, a directory or a model given after it is not seen. Input that is not JSON yields nothing more.
+/// The child of a task is certain when the key `task` appears, in a call with a single task and in each entry of `tasks` and
+/// `steps`. An agent, a directory or a model given after it is not seen. The child of an earlier run is certain when
+/// `sessionKey` is complete. Input that is not JSON yields nothing more.
 #[derive(Debug, Default)]
 pub(super) struct StreamingArgs {
     skimmer: Skimmer,
@@ -51,6 +63,8 @@ enum Field {
     Agent,
     Cwd,
     Model,
+    Thinking,
+    Run,
     List,
 }
 
@@ -64,9 +78,10 @@ struct Children {
     agent: Option<String>,
     cwd: Option<String>,
     model: Option<String>,
+    thinking: Option<String>,
     /// Tasks of lists that are complete.
     index: usize,
-    /// The single task of the call has named its child.
+    /// The call has named its only child.
     is_named: bool,
     found: Vec<NamedChild>,
 }
@@ -75,7 +90,7 @@ impl Children {
     fn enter(&mut self, level: Level) -> Verdict {
         self.levels.push(level);
         if level != Level::List {
-            (self.agent, self.cwd, self.model) = (None, None, None);
+            (self.agent, self.cwd, self.model, self.thinking) = (None, None, None, None);
         }
         Verdict::Take
     }
@@ -85,7 +100,8 @@ impl Children {
             let index = self.index;
             let cwd = self.cwd.take();
             let model = self.model.take();
-            self.found.push(NamedChild { index, agent, cwd, model });
+            let thinking = self.thinking.take();
+            self.found.push(NamedChild::OfTask(NamedTask { index, agent, cwd, model, thinking }));
         }
     }
 }
@@ -98,6 +114,8 @@ impl Sink for Children {
             "agent" | "agentId" => Some(Field::Agent),
             "cwd" => Some(Field::Cwd),
             "model" => Some(Field::Model),
+            "thinking" => Some(Field::Thinking),
+            "sessionKey" if level == Some(&Level::Call) => Some(Field::Run),
             "tasks" | "steps" if level == Some(&Level::Call) => Some(Field::List),
             "task" if level == Some(&Level::Task) => {
                 self.report();
@@ -120,7 +138,7 @@ impl Sink for Children {
             (Some(Level::Call), Some(Field::List), Kind::Array) => self.enter(Level::List),
             (
                 Some(Level::Call | Level::Task),
-                Some(Field::Agent | Field::Cwd | Field::Model),
+                Some(Field::Agent | Field::Cwd | Field::Model | Field::Thinking | Field::Run),
                 Kind::String,
             ) => {
                 self.value = Some(String::new());
@@ -143,7 +161,12 @@ impl Sink for Children {
         match self.field {
             Some(Field::Cwd) => self.cwd = value,
             Some(Field::Model) => self.model = value,
+            Some(Field::Thinking) => self.thinking = value,
             Some(Field::Agent) => self.agent = value,
+            Some(Field::Run) => {
+                let first = value.filter(|_| !std::mem::replace(&mut self.is_named, true));
+                self.found.extend(first.map(NamedChild::OfRun));
+            }
             Some(Field::List) | None => {}
         }
         Verdict::Take
@@ -163,7 +186,8 @@ mod tests {
     use super::*;
 
     fn child(index: usize, agent: &str, cwd: Option<&str>) -> NamedChild {
-        NamedChild { index, agent: agent.to_owned(), cwd: cwd.map(str::to_owned), model: None }
+        let cwd = cwd.map(str::to_owned);
+        NamedChild::OfTask(NamedTask { index, agent: agent.to_owned(), cwd, ..NamedTask::default() })
     }
 
     /// Returns the certain children after each of these pieces.
@@ -176,11 +200,27 @@ mod tests {
     fn a_child_is_certain_once_no_argument_can_change_it() {
         let pieces = [r#"{"agent":"expl"#, r#"orer""#, r#","task""#, r#":"look"}"#];
         assert_eq!(found(&pieces), [vec![], vec![], vec![child(0, "explorer", None)], vec![]]);
-        let pieces = [r#"{"agent":"a","cwd":"lib","model":"x/y","task""#];
-        let named = NamedChild { model: Some("x/y".to_owned()), ..child(0, "a", Some("lib")) };
-        assert_eq!(found(&pieces), [vec![named]]);
+        let pieces = [r#"{"agent":"a","cwd":"lib","model":"x/y","thinking":"high","task""#];
+        let named = NamedTask {
+            index: 0,
+            agent: "a".to_owned(),
+            cwd: Some("lib".to_owned()),
+            model: Some("x/y".to_owned()),
+            thinking: Some("high".to_owned()),
+        };
+        assert_eq!(found(&pieces), [vec![NamedChild::OfTask(named)]]);
         let pieces = [r#"{"tasks":[{"agent":"a","#, r#""task"#, r#"":"#, r#""look"}]}"#];
         assert_eq!(found(&pieces), [vec![], vec![], vec![child(0, "a", None)], vec![]]);
+    }
+
+    #[test]
+    fn an_earlier_run_is_certain_once_its_name_is_complete() {
+        let named = || vec![NamedChild::OfRun("1a2b3c4d".to_owned())];
+        let pieces = [r#"{"sessionKey":"1a2b"#, r#"3c4d""#, r#","message":"go","sessionKey":"other"}"#];
+        assert_eq!(found(&pieces), [vec![], named(), vec![]]);
+        assert_eq!(found(&[r#"{"message":"go","#, r#""sessionKey":"1a2b3c4d"}"#]), [vec![], named()]);
+        let nested = r#"{"tasks":[{"sessionKey":"x"}],"other":{"sessionKey":"x"},"sessionKey":7}"#;
+        assert_eq!(found(&[nested]), [vec![]]);
     }
 
     #[test]

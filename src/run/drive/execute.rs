@@ -287,11 +287,17 @@ impl ActiveRun<'_> {
         self.admitted.builder.without_child(verdict, self.started.elapsed(), session)
     }
 
-    /// Returns the child that was booted early, unless the run needs another one.
+    /// Returns the child that was booted early, unless the run needs another one. From here on, the child has the session of a
+    /// run that it continues.
     async fn fitting_child(&self, early: Option<Booted>) -> Option<Booted> {
-        let booted = early?;
+        let mut booted = early?;
         let admitted = self.admitted.clone();
-        let (fits, booted) = blocking(move || (admitted.fits(&booted), booted)).await;
+        let adopt = move || {
+            let fits =
+                admitted.fits(&booted) && booted.prepared.files.adopt_session(&admitted.spec.cwd).is_ok();
+            (fits, booted)
+        };
+        let (fits, booted) = blocking(adopt).await;
         if fits {
             // From here on, the artifacts of the run are found by the id of the child's files.
             self.admitted.builder.run_id.set(booted.run_id());

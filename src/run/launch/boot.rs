@@ -60,6 +60,8 @@ pub(crate) struct Prepared {
 enum Purpose {
     /// This attempt of its run, from 1.
     Attempt(u32),
+    /// A call that still arrives.
+    Call,
     /// The next call with the same plan.
     Spare,
 }
@@ -104,9 +106,9 @@ pub(crate) enum StartFailure {
 }
 
 impl AdmittedRun {
-    /// Starts a child that has no task yet. `None` if that failed; the run then tries again and reports the error.
+    /// Starts a child for a call that still arrives. `None` if that failed; the run then tries again and reports the error.
     pub async fn boot(&self, cancel: &Cancel) -> Option<Booted> {
-        self.launch(1, cancel).await.ok()
+        self.launch_for(Purpose::Call, cancel).await.ok()
     }
 
     /// Returns true if the child can be started before the call arrives. It cannot if it gets a private tree, which is
@@ -250,6 +252,7 @@ impl AdmittedRun {
             }),
             attempt,
             resumes: spec.overrides.resumes.as_ref(),
+            is_early: purpose == Purpose::Call,
             agent_dir: &context.agent_dir,
         };
         let files =
@@ -279,7 +282,7 @@ impl AdmittedRun {
         {
             own.replace_shell(warden, &shell.to_bytes()).map_err(StartError::Files)?;
         }
-        let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.directory));
+        let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.child_directory));
         Ok(Prepared { files, command, prompt, preamble, remote_output, shell, inputs })
     }
 
@@ -316,7 +319,7 @@ impl AdmittedRun {
     #[must_use]
     pub fn fits_spare(&self, booted: &Booted) -> bool {
         let Prepared { files, command, inputs, .. } = &booted.prepared;
-        let now = || self.boot_inputs()?.with_command(command, &files.directory);
+        let now = || self.boot_inputs()?.with_command(command, &files.child_directory);
         files.directory.parent() == Some(&self.parent())
             && self.fits(booted)
             && self.token_use().is_none_or(|token| !token.needs_refresh())
@@ -327,7 +330,7 @@ impl AdmittedRun {
     /// Returns true if a child that was booted early is identical to the one that would be started now. Blocks.
     pub(crate) fn fits(&self, booted: &Booted) -> bool {
         !booted.has_ended()
-            && self.spec.overrides.resumes.is_none()
+            && self.spec.overrides.resumes.as_ref() == booted.prepared.files.copied_from()
             && self.resolved.protocol.waits_for_task()
             && booted.prepared.prompt == self.resolved.prompt(&self.plan)
             && self.pi().and_then(|pi| self.command(&pi, &booted.prepared.files)).is_ok_and(|now| {

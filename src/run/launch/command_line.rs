@@ -262,7 +262,7 @@ impl Invocation<'_> {
             limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
             scratch: self.files.scratch(),
             unless_kept: self.files.unless_kept(),
-            directory: Some(self.files.directory.clone()),
+            directory: Some(self.files.child_directory.clone()),
             pid_namespace: resolved.supervision == Supervision::WardenNamespace,
             grace: resolved.grace(),
             ..Options::default()
@@ -357,7 +357,7 @@ impl AdmittedRun {
             let (Some(confined), Some(warden)) = (confined, resolved.capabilities.warden()) else {
                 return Err(TreeCommandError::NoSandbox);
             };
-            PrivateDirs::shell_of_commands(&files.directory, warden, &confined.to_bytes())
+            PrivateDirs::shell_of_commands(&files.child_directory, warden, &confined.to_bytes())
                 .map_err(TreeCommandError::Files)?
         } else {
             shell(None, spec, &command.env)

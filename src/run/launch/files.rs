@@ -12,6 +12,7 @@ use super::leftovers::{self, Note};
 use super::private_dirs::PrivateDirs;
 use super::private_files::{PrivateDirsSpec, write_private};
 use super::resume::{SessionLock, lock_directory, lock_session};
+use super::session_copy::SessionCopy;
 use crate::run::blocking::{blocking, off_thread};
 use crate::run::spec::{Resumption, RunId};
 use files::{FileError, layout, private};
@@ -42,6 +43,8 @@ pub(crate) struct RunFiles {
     pub run_id: String,
     /// The run's own directory.
     pub directory: PathBuf,
+    /// The directory of the child's files. It differs from the run's directory if the child booted before the run was continued.
+    pub child_directory: PathBuf,
     /// The file with the agent's system prompt.
     pub prompt: PathBuf,
     /// The guard extension, which limits the child to its tools.
@@ -49,6 +52,8 @@ pub(crate) struct RunFiles {
     /// The child's private directories, if it has them.
     pub private_dirs: Option<PrivateDirs>,
     session: Option<PathBuf>,
+    /// The copy of an earlier run's session, if the child boots before it is certain that it continues the run.
+    copy: Option<SessionCopy>,
     /// True if the session is kept.
     is_used: bool,
     /// True if the run continues another one.
@@ -78,6 +83,9 @@ pub(crate) struct RunFilesSpec<'a> {
     pub attempt: u32,
     /// The run to continue, with its directory and its session.
     pub resumes: Option<&'a Resumption>,
+    /// True if it is not certain yet that the child continues the run. The child then gets a directory of its own with a copy of
+    /// the session, and the run's directory stays as it is. See [`RunFiles::adopt_session`].
+    pub is_early: bool,
     /// The user's agent directory, which holds the note about possible leftovers.
     pub agent_dir: &'a Path,
 }
@@ -93,14 +101,21 @@ impl RunFiles {
     /// Fails if the directory or a file cannot be written. Then no file of this run is left.
     pub(crate) fn create(parent: &Path, run_id: &str, wanted: RunFilesSpec<'_>) -> Result<Self, FileError> {
         leftovers::sweep_once(wanted.agent_dir);
-        let resumed = wanted.resumes.map(|resumption| lock_session(resumption, wanted.cwd)).transpose()?;
+        let resumes = wanted.resumes.filter(|_| !wanted.is_early);
+        let resumed = resumes.map(|resumption| lock_session(resumption, wanted.cwd)).transpose()?;
         let (directory, run_id) = match wanted.resumes {
+            Some(Resumption { directory, run_id, .. }) if wanted.is_early => {
+                // Next to the run's directory, so that the copy is on the same file system.
+                let parent = directory.parent().unwrap_or(parent);
+                (create_directory(parent, &RunId::random())?.0, run_id.clone())
+            }
             Some(Resumption { directory, run_id, .. }) => (directory.clone(), run_id.clone()),
             None if wanted.attempt > 1 => (open_directory(parent, run_id)?, run_id.to_owned()),
             None => create_directory(parent, run_id)?,
         };
         let is_resumed = resumed.is_some();
         let session = match wanted.resumes {
+            Some(_) if wanted.is_early => Some(directory.join(layout::SESSION_COPY)),
             Some(resumption) => Some(resumption.session.clone()),
             None => wanted.session.then(|| directory.join(layout::session(wanted.attempt))),
         };
@@ -116,8 +131,10 @@ impl RunFiles {
         let mut files = Self {
             prompt: directory.join(layout::PROMPT),
             guard: directory.join(layout::GUARD),
+            child_directory: directory.clone(),
             directory,
             session,
+            copy: None,
             private_dirs: None,
             run_id,
             is_used: is_resumed,
@@ -132,7 +149,7 @@ impl RunFiles {
             Err(error) => {
                 // Do not leave the half-made directory of a run that never starts. Keep a directory that may contain
                 // the session of an earlier attempt or of the run to continue.
-                if wanted.attempt == 1 && wanted.resumes.is_none() {
+                if wanted.attempt == 1 && !is_resumed {
                     let _ = fs::remove_dir_all(&files.directory);
                 }
                 Err(error)
@@ -152,6 +169,10 @@ impl RunFiles {
             .map(|private_dirs| PrivateDirs::create(&self.directory, agent, private_dirs))
             .transpose()?;
         let Some(session) = self.session.as_ref().filter(|_| !self.is_resumed) else { return Ok(()) };
+        if let Some(resumption) = wanted.resumes {
+            self.copy = Some(SessionCopy::create(resumption, wanted.cwd, session)?);
+            return Ok(());
+        }
         let timestamp =
             OffsetDateTime::now_utc().format(&Rfc3339).expect("the current time has an RFC 3339 form");
         let header = serde_json::json!({
@@ -170,6 +191,27 @@ impl RunFiles {
         self.session.as_deref()
     }
 
+    /// Returns the run whose session the child has a copy of.
+    pub(crate) fn copied_from(&self) -> Option<&Resumption> {
+        self.copy.as_ref().map(SessionCopy::origin)
+    }
+
+    /// Makes the child's copy of a session the session of the run that it continues now. Does nothing for a child without a copy.
+    /// Blocks.
+    ///
+    /// # Errors
+    ///
+    /// Fails if another process continues the run, or if the session has changed since it was copied. Then the run stays as it is.
+    pub(crate) fn adopt_session(&mut self, cwd: &Path) -> Result<(), FileError> {
+        let Some(copy) = &mut self.copy else { return Ok(()) };
+        copy.adopt(cwd)?;
+        let Resumption { directory, session, .. } = copy.origin();
+        self.directory.clone_from(directory);
+        self.session = Some(session.clone());
+        (self.is_used, self.is_resumed) = (true, true);
+        Ok(())
+    }
+
     /// Returns all paths that a sandboxed child may write.
     #[must_use]
     pub(crate) fn writable(&self) -> Vec<PathBuf> {
@@ -182,14 +224,15 @@ impl RunFiles {
         let note = self.note.as_ref().map(Note::path);
         let lock = self.lock.as_ref().map(SessionLock::path);
         let files = [&*self.prompt, &*self.guard].into_iter().chain(note).chain(lock);
-        let checks = self.private_dirs.iter().map(|_| PrivateDirs::checks(&self.directory));
-        self.own_places().chain(files).map(Path::to_path_buf).chain(checks).collect()
+        let checks = self.private_dirs.iter().map(|_| PrivateDirs::checks(&self.child_directory));
+        let copies = self.copy.iter().flat_map(SessionCopy::paths);
+        self.own_places().chain(files).chain(copies).map(Path::to_path_buf).chain(checks).collect()
     }
 
     /// Returns the session, which is also removed unless it is kept.
     #[must_use]
     pub(crate) fn unless_kept(&self) -> Vec<PathBuf> {
-        self.session.iter().filter(|_| !self.is_used).cloned().collect()
+        self.session.iter().filter(|_| !self.is_used && self.copy.is_none()).cloned().collect()
     }
 
     fn own_places(&self) -> impl Iterator<Item = &Path> {
@@ -239,21 +282,21 @@ impl RunFiles {
             leftovers::sweep_again();
         }
         // The warden exits once nothing is left for it to remove.
-        drop((self.lock.take(), self.clean_up.take()));
+        drop((self.lock.take(), self.copy.take(), self.clean_up.take()));
     }
 
     /// Removes all files except the ones to keep. Returns true if nothing else remains.
     fn clear(&mut self) -> bool {
         let session = self.session.as_ref().filter(|_| !self.is_used);
-        let files = [&self.prompt, &self.guard].into_iter().chain(session);
+        let files = [&*self.prompt, &*self.guard].into_iter().chain(session.map(PathBuf::as_path));
         let mut is_clear = true;
-        for file in files {
+        for file in files.chain(self.copy.iter().flat_map(SessionCopy::paths)) {
             is_clear &=
                 fs::remove_file(file).map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true);
         }
         if let Some(private_dirs) = self.private_dirs.take() {
             // Also removes private directories in the run's directory, including the one of its checks.
-            is_clear &= private_dirs.remove() & PrivateDirs::clear(&self.directory).is_ok();
+            is_clear &= private_dirs.remove() & PrivateDirs::clear(&self.child_directory).is_ok();
         }
         is_clear
     }
@@ -304,7 +347,7 @@ impl Drop for RunFiles {
     fn drop(&mut self) {
         self.remove_once();
         // Fails on purpose if the directory still contains files.
-        let _ = fs::remove_dir(&self.directory);
+        let _ = fs::remove_dir(&self.child_directory);
     }
 }
 

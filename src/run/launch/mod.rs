@@ -14,6 +14,7 @@
 //! | `command_line` | the arguments and the environment of the child, and of other commands in its tree |
 //! | `sandboxes` | the options of the sandboxes around the child and around its shell |
 //! | `resume` | the lock on an earlier run, and the check of its session |
+//! | `session_copy` | the copy of a session for a child that boots before it is certain that it continues the run |
 //! | `spare` | children that wait for a call: which calls they fit, whether they are outdated, and their memory |
 
 pub(crate) mod boot;
@@ -26,6 +27,7 @@ pub(crate) mod private_dirs;
 pub(crate) mod private_files;
 pub(crate) mod resume;
 pub(crate) mod sandboxes;
+mod session_copy;
 pub(crate) mod spare;
 
 pub use boot::Booted;

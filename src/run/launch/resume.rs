@@ -100,7 +100,7 @@ pub(super) fn lock_dead(directory: &Path) -> Option<SessionLock> {
     is_dead.then(|| SessionLock { path, file })
 }
 
-fn invalid(message: &str) -> io::Error {
+pub(super) fn invalid(message: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
@@ -130,27 +130,48 @@ fn open(session: &Path) -> io::Result<File> {
     refuse_links(OpenOptions::new().read(true).append(true)).open(session)
 }
 
-/// Checks the header. Ends a line that a killed child left incomplete, so that pi does not append to it.
-fn prepare_session(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
+/// Opens a session that a child in this directory can continue as it is. Blocks.
+pub(super) fn whole_session(path: &Path, cwd: &Path) -> io::Result<File> {
     let mut session = open(path)?;
+    if header_of(&mut session)?.0["cwd"] != *cwd.to_string_lossy() || !ends_with_line(&mut session)? {
+        return Err(invalid("it has to be changed before it can be continued"));
+    }
+    session.rewind()?;
+    Ok(session)
+}
+
+/// Reads the header and its length.
+fn header_of(session: &mut File) -> io::Result<(Value, usize)> {
     let mut first = Vec::new();
-    BufReader::new(&mut session).take(MAX_HEADER).read_until(b'\n', &mut first)?;
-    let mut header: Value = serde_json::from_slice(&first).unwrap_or_default();
+    BufReader::new(session).take(MAX_HEADER).read_until(b'\n', &mut first)?;
+    let header: Value = serde_json::from_slice(&first).unwrap_or_default();
     if header["type"] != "session" {
         return Err(invalid("it does not begin with a session header"));
     }
+    Ok((header, first.len()))
+}
+
+/// Returns true if the last line is complete.
+fn ends_with_line(session: &mut File) -> io::Result<bool> {
+    session.seek(SeekFrom::End(-1))?;
+    let mut last = [0];
+    session.read_exact(&mut last)?;
+    Ok(last == *b"\n")
+}
+
+/// Checks the header. Ends a line that a killed child left incomplete, so that pi does not append to it.
+fn prepare_session(path: &Path, cwd: &Path, run_id: &str) -> io::Result<()> {
+    let mut session = open(path)?;
+    let (mut header, length) = header_of(&mut session)?;
     if header["cwd"] != *cwd.to_string_lossy() {
         if !header["cwd"].as_str().is_some_and(|old| are_trees_of(run_id, Path::new(old), cwd)) {
             let message = format!("it is a session of {}, not of `{}`", header["cwd"], cwd.display());
             return Err(invalid(&message));
         }
         header["cwd"] = cwd.to_string_lossy().into();
-        session = with_header(path, session, first.len(), &header)?;
+        session = with_header(path, session, length, &header)?;
     }
-    session.seek(SeekFrom::End(-1))?;
-    let mut last = [0];
-    session.read_exact(&mut last)?;
-    if last == *b"\n" { Ok(()) } else { session.write_all(b"\n") }
+    if ends_with_line(&mut session)? { Ok(()) } else { session.write_all(b"\n") }
 }
 
 /// Returns true if two directories correspond to each other in private trees of this run, `ID` and `ID-2`. The tree of

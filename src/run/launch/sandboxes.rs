@@ -37,8 +37,8 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
         drop(private::create_dir_all(&layout::private_trees(&spec.context.agent_dir)));
     }
     let hidden = resolved.hidden_paths(&spec.context);
-    let shows_directory = hidden.iter().any(|place| files.directory.starts_with(place));
-    let shown = shows_directory.then(|| files.directory.clone());
+    let shows_directory = hidden.iter().any(|place| files.child_directory.starts_with(place));
+    let shown = shows_directory.then(|| files.child_directory.clone());
     // A child that cannot write to its project sees the real files there, not a copy.
     let project = root_of(&canonical(&spec.cwd));
     let project = (has_temporaries(sandbox, &spec.context) && is_temporary(&project)).then_some(project);

@@ -258,7 +258,7 @@ async fn answer_on(
         RunCommand::Stop if !run.is_live() => return already_finished(run, clock),
         RunCommand::Stop => ("stopped", stop(service, run).await),
         RunCommand::Send { message } => {
-            ("sent a message", send(service, run, &message, &view.scope, callbacks).await)
+            ("sent a message", send(service, run, &message, &view.scope, None, callbacks).await)
         }
         RunCommand::Resume { message } => {
             ("resumed", resume(service, run, message.as_deref(), &view.scope, callbacks).await)

@@ -29,11 +29,13 @@ const ANSWERED: &str = "its question is answered; its result arrives as a messag
 /// The note for a run whose call still waits.
 const WAITED_FOR: &str = "the call that waits for it returns its result";
 
-/// Carries out a call. `cancel` ends the wait for a reply. A sent message stays sent.
+/// Carries out a call. `host_id` is the host's id of the call, under which a child may have booted. `cancel` ends the wait for a
+/// reply. A sent message stays sent.
 pub async fn use_session_tool(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
     call: SessionCall,
+    host_id: Option<&str>,
     callbacks: Arc<dyn HostCallbacks>,
     cancel: &Cancel,
 ) -> SessionAnswer {
@@ -48,7 +50,9 @@ pub async fn use_session_tool(
     };
     match call {
         RunCall::History(wanted) => describe::history(service, view, &run, &wanted, &clock).await,
-        RunCall::Send(message) => send_message(service, view, run, message, callbacks, cancel).await,
+        RunCall::Send(message) => {
+            send_message(service, view, run, (message, host_id), callbacks, cancel).await
+        }
         RunCall::Stop => match actions::stop(service, &run).await {
             Ok(done) => {
                 let status = if done == ActionOutcome::Stopped { "stopped" } else { "stopping" };
@@ -66,7 +70,7 @@ async fn send_message(
     service: &Arc<BackgroundService>,
     view: &Arc<ConversationView>,
     run: RunRecord,
-    Message { text, wait }: Message,
+    (Message { text, wait }, host_id): (Message, Option<&str>),
     callbacks: Arc<dyn HostCallbacks>,
     cancel: &Cancel,
 ) -> SessionAnswer {
@@ -76,7 +80,7 @@ async fn send_message(
     let end = end_id(&RunRecord { times_resumed: run.times_resumed + resumed, ..run.clone() });
     // Before it is sent: the run may end at once.
     let reply = (!wait.is_zero()).then(|| Reservation::new(view, end.clone()));
-    let done = match actions::send(service, &run, &text, &view.scope, callbacks).await {
+    let done = match actions::send(service, &run, &text, &view.scope, host_id, callbacks).await {
         Ok(done) => done,
         Err(why) => return SessionAnswer::refused(refused_report(&run, "sent a message", &why.to_string())),
     };
@@ -148,7 +152,7 @@ pub async fn continue_run(
     };
     let message = message.filter(|message| !message.trim().is_empty());
     let done = match message {
-        Some(message) => actions::send(service, &run, message, &view.scope, callbacks).await,
+        Some(message) => actions::send(service, &run, message, &view.scope, None, callbacks).await,
         None => actions::resume(service, &run, None, &view.scope, callbacks).await,
     };
     match done {

@@ -13,6 +13,7 @@ fn create(parent: &Path, id: &str, persist: bool) -> Result<RunFiles, FileError>
         private_dirs: None,
         attempt: 1,
         resumes: None,
+        is_early: false,
         agent_dir: Path::new(NOWHERE),
     };
     RunFiles::create(parent, id, wanted)
@@ -70,6 +71,7 @@ fn a_continued_run_keeps_its_session_and_its_texts() {
         private_dirs: None,
         attempt: 1,
         resumes: Some(&resumption),
+        is_early: false,
         agent_dir: Path::new(NOWHERE),
     };
     let other_parent = parent.path().join("elsewhere");
@@ -87,6 +89,65 @@ fn a_continued_run_keeps_its_session_and_its_texts() {
     fs::create_dir(directory.join(layout::PROMPT)).expect("the directory is created");
     RunFiles::create(&other_parent, "ffffffff", wanted("")).expect_err("the prompt cannot be written");
     assert!(resumption.session.exists(), "a failed attempt removes no file");
+}
+
+#[test]
+fn the_copy_of_a_session_replaces_it_only_if_it_is_unchanged() {
+    let parent = tempfile::tempdir().expect("a temporary directory is created");
+    let mut first = create(parent.path(), "0badcafe", true).expect("the run's files are created");
+    first.keep_session();
+    let session = first.session().expect("the run has a session").to_path_buf();
+    let directory = first.directory.clone();
+    drop(first);
+    let resumption = Resumption { run_id: "0badcafe".into(), directory: directory.clone(), session };
+    let read = || fs::read_to_string(&resumption.session).expect("the file is readable");
+    let names = |path: &Path| fs::read_dir(path).expect("the directory is readable").count();
+    let append = |path: &Path, line: &str| {
+        let file = fs::OpenOptions::new().append(true).open(path);
+        io::Write::write_all(&mut file.expect("the file opens"), line.as_bytes()).expect("it is written");
+    };
+    let cwd = Path::new("/project");
+    let early = || {
+        let wanted = RunFilesSpec {
+            cwd,
+            prompt: "",
+            session: true,
+            private_dirs: None,
+            attempt: 1,
+            resumes: Some(&resumption),
+            is_early: true,
+            agent_dir: Path::new(NOWHERE),
+        };
+        RunFiles::create(parent.path(), "ffffffff", wanted).expect("the session is copied")
+    };
+    let before = read();
+
+    let unused = early();
+    let copy = unused.session().expect("the child has a session").to_path_buf();
+    append(&copy, "{}\n");
+    assert_eq!((read(), names(&directory)), (before.clone(), 1), "the run stays as it is");
+    drop(lock_session(&resumption, cwd).expect("another process may continue the run"));
+    assert!(unused.scratch().contains(&copy) && unused.unless_kept().is_empty(), "the warden removes it");
+    drop(unused);
+    assert_eq!((read(), names(parent.path())), (before.clone(), 1));
+
+    let (mut used, mut late) = (early(), early());
+    let copy = used.session().expect("the child has a session").to_path_buf();
+    append(&copy, "{\"at\":\"start\"}\n");
+    used.adopt_session(cwd).expect("the session is unchanged");
+    assert_eq!(
+        (&*used.run_id, &used.directory, used.session()),
+        ("0badcafe", &directory, Some(&*resumption.session))
+    );
+    late.adopt_session(cwd).expect_err("the other child has the run's lock");
+    append(&copy, "{\"at\":\"work\"}\n");
+    drop(used);
+    let after = format!("{before}{{\"at\":\"start\"}}\n{{\"at\":\"work\"}}\n");
+    assert_eq!((read(), names(&directory)), (after.clone(), 1), "the child writes into the run's session");
+    late.adopt_session(cwd).expect_err("the session has changed");
+    drop(lock_session(&resumption, cwd).expect("the run is not locked"));
+    drop(late);
+    assert_eq!((read(), names(parent.path())), (after, 1));
 }
 
 #[cfg(unix)]

@@ -43,7 +43,8 @@ pub(super) fn clear(Noted { run, temporary }: &Noted, agent: Option<&Path>) -> i
             return Ok(false);
         }
         PrivateDirs::clear(run)?;
-        for name in [layout::PROMPT, layout::GUARD, FORMER_GUARD] {
+        let copies = [layout::SESSION_COPY, layout::SESSION_REPLACEMENT];
+        for name in [layout::PROMPT, layout::GUARD, FORMER_GUARD].into_iter().chain(copies) {
             match unlinkat(directory, name, AtFlags::empty()).map_err(io::Error::from) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
