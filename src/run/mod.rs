@@ -87,6 +87,7 @@ pub(crate) use result::artifacts::{
     MAX_CHANGES, MAX_FLAGGED, changes_summary, files_summary, must_be_delivered,
 };
 pub(crate) use result::builder::NOT_STARTED;
+pub(crate) use result::text_content;
 pub use result::{
     Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,

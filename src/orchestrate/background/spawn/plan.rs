@@ -6,9 +6,10 @@ use std::time::Duration;
 use uuid::Uuid;
 
 use super::refusal::{detach_refusal, refusal};
-use super::request::{Handoff, Receipt, SpawnRequest};
+use super::request::{Handoff, SpawnRequest};
 use crate::orchestrate::early::take_key;
 use crate::orchestrate::model_override::{known_model, known_thinking, line};
+use crate::present::Receipt;
 use crate::run::{
     CallSettings, Cleanup, HostModel, RunId, RunOverrides, RunRecord, RunSpec, SHOWN_TASK_BYTES, Timeout,
     find_agents, is_allowed, starts_another_pi,
@@ -41,8 +42,8 @@ pub(super) fn plan(
     hosted: usize,
     model: Option<&HostModel>,
 ) -> Result<SpawnPlan, Box<Receipt>> {
-    let error = |text: String| Box::new(Receipt::Error(text));
-    let forbidden = |text: String| Box::new(Receipt::Forbidden(text));
+    let error = |text: String| Box::new(Receipt::error(text));
+    let forbidden = |text: String| Box::new(Receipt::forbidden(text));
     let settings = CallSettings::read(&request.cwd, &request.context);
     let sanitizer = Arc::clone(settings.sanitizer());
     let clean = |text: &str| sanitizer.sanitize(text).into_string();
