@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `settings` | the configuration and the known secrets; read once per call |
 //! | `resolve` | the agent, model, limits and tools of the run |
-//! | `fixed_settings` | the settings of the run that no agent and no call overrides |
+//! | `fixed_settings` | groups of settings of a run |
 //! | `values` | the values that apply to the agent, and their sources |
 //! | `write_reach` | the tree that a child changes, and the changes that cannot be undone |
 //! | `permission_hooks/` | the user's extensions that watch tool calls, which every writing child loads |
