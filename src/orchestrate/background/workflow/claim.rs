@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 use tokio::select;
 use tokio::time::sleep;
 
-use super::kept_result::{KeptResult, RAN_AGAIN};
 use super::open::{OpenWorkflow, find};
-use super::record::{WorkflowRecord, expiry};
+use super::record::{KeptResult, RAN_AGAIN, WorkflowRecord, expiry};
 use super::sharing::{Joined, Lead, Part, enter};
 use crate::orchestrate::background::actions::resumed;
 use crate::orchestrate::background::ending::adopt_orphan;

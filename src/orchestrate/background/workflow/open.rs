@@ -409,7 +409,7 @@ impl OpenWorkflow {
 }
 
 /// Counts the tokens of a run that has ended for its workflow and for the workflows around that, if they are open here.
-pub(in crate::orchestrate::background) fn note_ended(service: &BackgroundService, run: &RunRecord) {
+pub(crate) fn note_ended(service: &BackgroundService, run: &RunRecord) {
     let Some(place) = &run.workflow else { return };
     if let Some(open) = find(service, &place.workflow_key()) {
         let tokens = tokens_of(run);

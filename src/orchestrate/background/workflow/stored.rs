@@ -41,7 +41,7 @@ pub async fn workflows(
 }
 
 /// Returns the workflows with these keys in the store.
-pub(in crate::orchestrate::background) async fn workflows_with_keys(
+pub(crate) async fn workflows_with_keys(
     context: &HostContext,
     keys: Vec<String>,
 ) -> Result<Vec<WorkflowRecord>, WorkflowStoreError> {
@@ -91,10 +91,7 @@ pub async fn stop_workflow(cwd: &Path, context: &HostContext, id: &str) -> Resul
 
 /// Claims the right to continue interrupted workflows of a project, so that no other process starts them at the same time. Returns
 /// the ids of the claimed ones.
-pub(in crate::orchestrate::background) async fn claim_continuations(
-    scope: &ConversationScope,
-    ids: Vec<String>,
-) -> Vec<String> {
+pub(crate) async fn claim_continuations(scope: &ConversationScope, ids: Vec<String>) -> Vec<String> {
     let (cwd, agent_dir) = (scope.cwd.clone(), scope.context.agent_dir.clone());
     blocking(move || {
         let service = background(&agent_dir);
