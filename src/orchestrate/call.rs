@@ -10,7 +10,7 @@ use super::background_move::BackgroundMove;
 use super::call_order::CallOrder;
 use super::queue::Group;
 use crate::run::{
-    Control, HostCallbacks, HostContext, Progress, RunOverrides, RunSpec, SharedRunId, ToolResult,
+    Control, HostCallbacks, HostContext, Progress, RunOverrides, RunSpec, SharedRunId, Throttle, ToolResult,
 };
 use supervisor::Cancel;
 
@@ -101,18 +101,20 @@ impl TasksSpec {
     }
 }
 
-/// Shows the progress of a run, and a last time when it has ended. The run limits how often it changes.
+/// Shows the progress of a run as often as [`Throttle`] allows, and a last time when it has ended. States between two of
+/// them are skipped.
 pub(super) async fn watched<T>(
     run: impl Future<Output = T>,
     mut progress: watch::Receiver<Progress>,
     mut show: impl FnMut(Progress),
 ) -> T {
     let mut run = std::pin::pin!(run);
+    let mut throttle = Throttle::default();
     let value = loop {
         tokio::select! {
             biased;
             value = &mut run => break value,
-            Ok(()) = progress.changed() => show(progress.borrow_and_update().clone()),
+            Ok(()) = throttle.next(progress.changed()) => show(progress.borrow_and_update().clone()),
         }
     };
     if progress.has_changed().unwrap_or(true) {
