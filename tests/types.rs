@@ -63,6 +63,7 @@ const INPUTS: [&str; 22] = [
 ];
 
 /// The interfaces of values that `src/node` puts together: no value of the core is the whole of one.
+/// `__test__/edge/types.spec.ts` compares them.
 const OF_THE_EDGE: [&str; 13] = [
     "AgentCatalog",
     "Choice",

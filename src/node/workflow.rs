@@ -13,7 +13,11 @@ use super::json::{Json, Parsed};
 use super::options::{CallOptions, SurfaceOptions};
 use super::runtime::promise;
 use crate::orchestrate::background::{self, OpenWorkflow, WorkflowLimits, WorkflowRequest};
-use crate::run::{WorkflowState, spawn_task};
+use crate::run::{self, WorkflowState, spawn_task};
+
+/// The beginning of the ids of the workflows that scripts of pi's `codemode` use. A session follows.
+#[napi]
+pub const CODEMODE_WORKFLOW: &str = run::CODEMODE_WORKFLOW;
 
 fn failed(error: impl ToString) -> napi::Error {
     napi::Error::from_reason(error.to_string())

@@ -65,12 +65,12 @@ pub enum Receipt {
 }
 
 impl Receipt {
-    pub(crate) fn forbidden(reason: impl ToString) -> Self {
-        Self::Forbidden { error: reason.to_string() }
+    pub(crate) fn forbidden(reason: impl Into<String>) -> Self {
+        Self::Forbidden { error: reason.into() }
     }
 
-    pub(crate) fn error(reason: impl ToString) -> Self {
-        Self::Error { error: reason.to_string() }
+    pub(crate) fn error(reason: impl Into<String>) -> Self {
+        Self::Error { error: reason.into() }
     }
 }
 

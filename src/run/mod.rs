@@ -95,7 +95,7 @@ pub use result::{
 pub(crate) use sandbox::{EnforcedSandbox, WriteScope};
 pub use sandbox::{HostCapabilities, SandboxUnavailable, ScopeError, WardenUnknown};
 pub use spec::{
-    Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout, WorkflowRun, WorkflowState, workflow_key,
-    workflow_name,
+    CODEMODE_WORKFLOW, Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout, WorkflowRun,
+    WorkflowState, workflow_key, workflow_name,
 };
 pub use state::{RunOutcome, RunState, TaskState};

@@ -87,6 +87,7 @@ pub struct Collected {
     pub epilogue: Option<Box<Self>>,
 }
 
+#[expect(clippy::ref_option, reason = "serde passes a reference")]
 fn or_empty<S: Serializer>(text: &Option<String>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(text.as_deref().unwrap_or_default())
 }

@@ -105,7 +105,7 @@ async fn begin(
         }
     } else {
         let Some(registration) = host(&service, &live).await else {
-            return reply(Receipt::forbidden(too_many(&live.config)));
+            return reply(Receipt::forbidden(too_many(&live.config).to_string()));
         };
         reply(accepted(true, None));
         match after_consent(&service, &live, preparing.await, handoff).await {
@@ -127,14 +127,14 @@ async fn accept(
 ) -> Result<(Registration, AdmittedRun), Receipt> {
     let ready = prepared.map_err(|result| refusal_of(&result))?;
     if let Some(unmet) = ready.unmet() {
-        return Err(Receipt::error(unmet));
+        return Err(Receipt::error(unmet.to_string()));
     }
     if let Some(exceeded) = ready.over_budget().await {
-        return Err(Receipt::forbidden(exceeded));
+        return Err(Receipt::forbidden(exceeded.to_string()));
     }
     if let Some(handoff) = handoff {
         if has_too_many(service, &live.config).await {
-            return Err(Receipt::forbidden(too_many(&live.config)));
+            return Err(Receipt::forbidden(too_many(&live.config).to_string()));
         }
         let answer = handoff.hand_over(&live.key()).await;
         tracing::info!(
@@ -148,7 +148,7 @@ async fn accept(
     }
     live.note_prepared(&ready);
     let Some(registration) = host(service, live).await else {
-        return Err(Receipt::forbidden(too_many(&live.config)));
+        return Err(Receipt::forbidden(too_many(&live.config).to_string()));
     };
     let key = live.key();
     let is_detached = live.record().is_detached;
