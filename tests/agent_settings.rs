@@ -9,6 +9,7 @@ use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::doctor::doctor;
 use pi_subagent_native::orchestrate::background::spawnable;
+use pi_subagent_native::present::SpawnableAgents;
 use pi_subagent_native::run::{
     CallSettings, Caveat, Control, HostCapabilities, HostContext, HostExtension, HostModel, HostSkill,
     HostTool, Listing, ToolResult, describe, list_agents,
@@ -857,7 +858,8 @@ async fn a_default_agent_that_is_not_allowed_is_not_mentioned() {
         let scene = scene(&settings);
         let context = Arc::clone(&scene.spec.context);
         let capabilities = HostCapabilities::probe(&context).await;
-        let (agents, default) = spawnable(&scene.spec.cwd, &context, &capabilities);
+        let SpawnableAgents { agents, default_agent: default } =
+            spawnable(&scene.spec.cwd, &context, &capabilities);
         assert_eq!(default.as_deref(), expected, "{settings}");
         assert!(expected.is_none_or(|name| agents.iter().any(|agent| agent.id == name)), "{settings}");
         let call = CallSettings::read(&scene.spec.cwd, &context);

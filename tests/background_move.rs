@@ -533,7 +533,7 @@ async fn only_background_runs_count_towards_their_limit() {
          `subagents.maxConcurrent`): wait until one ends, or stop one"
     );
     assert!(matches!(spawned().await, Receipt::Accepted { .. }));
-    assert!(matches!(spawned().await, Receipt::Forbidden(_)));
+    assert!(matches!(spawned().await, Receipt::Forbidden { .. }));
     scene.open_gate("first");
     scene.open_gate("second");
     let ended = result(call).await;

@@ -324,7 +324,7 @@ async fn local_only_features_are_refused_by_name() {
         let context = in_conversation(scene.spec.context.as_ref());
         let service = background(&scene.path("agent"));
         let request = SpawnRequest::new("look around".into(), scene.spec.cwd.clone(), context);
-        let Receipt::Error(error) = spawn(&service, request, Arc::new(User::default())).await else {
+        let Receipt::Error { error } = spawn(&service, request, Arc::new(User::default())).await else {
             panic!("the run was accepted with {agent}");
         };
         assert!(error.starts_with(expected), "{error}");

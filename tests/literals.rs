@@ -7,9 +7,7 @@ use agents::{AskTarget, Network, Source, Tool};
 use pi_events::QuestionMethod;
 use pi_subagent_native::doctor::Status as CheckStatus;
 
-use pi_subagent_native::orchestrate::background::{
-    BackgroundStatus, Cleanup, ReceiptStatus, RunEventKind, RunRecord,
-};
+use pi_subagent_native::orchestrate::background::{BackgroundStatus, Cleanup, RunEventKind, RunRecord};
 use pi_subagent_native::present::panel::{PanelAction, PanelStepName};
 use pi_subagent_native::present::{Mark, QuestionKey};
 use pi_subagent_native::run::{
@@ -102,7 +100,7 @@ fn every_union_in_the_types_matches_the_code() {
         ("SingleResult.outcome", texts(RunOutcome::TEXTS)),
         ("SingleResult.supervision", texts(Supervision::TEXTS)),
         ("SingleResult.timeoutReason", texts(TimeoutReason::TEXTS)),
-        ("SpawnReceipt.status", texts(ReceiptStatus::TEXTS)),
+        ("SpawnReceipt.status", ["accepted", "forbidden", "error"].into_iter().collect()),
         ("SpawnableAgent.writes", texts(WriteReach::TEXTS)),
         ("Restart.mode", [OnRestart::Ask, OnRestart::Resume].into_iter().map(OnRestart::as_str).collect()),
         (

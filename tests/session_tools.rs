@@ -393,10 +393,10 @@ async fn a_reply_with_a_waiting_caller_is_not_announced() {
         (answer.value["status"].as_str(), answer.value["reply"].as_str()),
         (Some("ok"), Some("In short."))
     );
-    assert_eq!(answer.delivery_ids.len(), 1);
+    assert_eq!(answer.details.delivery_ids.len(), 1);
     scene.settled().await;
     assert_eq!(scene.messages().len(), 1, "only the first result is announced");
-    assert!(mark_delivered(&scene.service, &scene.view, answer.delivery_ids).await);
+    assert!(mark_delivered(&scene.service, &scene.view, answer.details.delivery_ids).await);
     close_conversation(&scene.service, &scene.view).await;
 }
 
@@ -424,7 +424,7 @@ async fn an_unconfirmed_reply_is_offered_when_the_conversation_is_reopened() {
     eventually("the message with the reply", || {
         let events = again.0.lock();
         let mut messages = events.iter().filter_map(|event| event.message.as_ref());
-        messages.any(|message| message.delivery_ids == answer.delivery_ids)
+        messages.any(|message| message.delivery_ids == answer.details.delivery_ids)
     })
     .await;
 }
@@ -868,7 +868,7 @@ async fn a_list_without_active_runs_says_in_which_time_none_was_active() {
     let scene = Scene::new(answers()).await;
     for (minutes, expected) in [(5, "5 minutes"), (1, "1 minute")] {
         let answer = scene.tool("sessions_list", json!({ "activeMinutes": minutes })).await;
-        let text = answer.report.plain();
+        let text = answer.details.report.plain();
         let expected = format!("no run of this session was active in the last {expected}");
         assert!(text.contains(&expected), "{minutes}: {text}");
     }

@@ -1,28 +1,32 @@
 //! The types of `src/node/types.d.ts`, which callers program against, compared with the JSON of the core's values.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use agents::config::{ConfigSource, OnRestart, Origin};
-use agents::{AskTarget, DropReason, DroppedTool, Network, Source};
-use pi_events::{ContextUse, Cost, DisplayItem, Usage};
+use agents::{AskTarget, DropReason, DroppedTool, Network, Shadowed, Source};
+use pi_events::{Collected, ContextUse, Cost, DisplayItem, StopReason, Usage};
 use pi_subagent_native::doctor::{Check, Status};
-use pi_subagent_native::orchestrate::background::commands::Completion;
+use pi_subagent_native::orchestrate::background::commands::{
+    ChosenQuestion, Completion, InterruptedWorkflow, question_to_answer,
+};
 use pi_subagent_native::orchestrate::background::{
     Announcement, BackgroundEvent, Cleanup, DeliveredEvent, DeliveryMessage, Joining, KeyedRecord,
-    LiveSnapshot, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, Spawnable, Step, WorkflowLimits,
-    WorkflowRecord,
+    LiveSnapshot, PublishedRun, Restart, RunEvent, RunEventKind, RunRecord, SessionAnswer, Step,
+    WorkflowLimits, WorkflowRecord,
 };
-use pi_subagent_native::present::{Mark, ReportLine, RunQuestion, ShownWorkflow};
+use pi_subagent_native::present::{
+    Mark, Receipt, Report, ReportLine, RunQuestion, SessionDetails, ShownWorkflow, SpawnableAgent,
+    SpawnableAgents, StateLabel, ToolDetails, UsageText,
+};
 use pi_subagent_native::run::{
-    AgentInfo, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, Progress, Resources,
-    RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, Settled, SingleResult,
-    StoredChanges, TaskProgress, TaskState, TimeoutReason, ToolResult, WorkflowRun, WorkflowState,
-    WriteReach,
+    AgentInfo, AllowedScript, CallError, Caveat, CheckReport, ErrorCode, IsolationReport, Mode, Progress,
+    Resources, RetryNotice, RunArtifacts, RunDetails, RunOutcome, RunState, SandboxReport, Settled,
+    SingleResult, StoredChanges, TaskProgress, TaskState, TimeoutReason, ToolResult, WorkflowRun,
+    WorkflowState, WriteReach,
 };
 use pi_subagent_native::transcript::{Transcript, TranscriptEntry};
-use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity};
+use sanitizer::{Diagnostic, RedactedValues, Redaction, Severity, TruncateLimits};
 use serde::Serialize;
 use serde_json::{Value, json};
 use worktree::ChangesState;
@@ -33,55 +37,47 @@ const TYPES: &str = include_str!("../src/node/types.d.ts");
 const ALWAYS: [&str; 3] = ["RunDetails.kind", "RunDetails.version", "SingleResult.displayItems"];
 
 /// The interfaces of values that only a caller writes.
-const INPUTS: [&str; 18] = [
+const INPUTS: [&str; 22] = [
     "ArrivingCall",
     "BackgroundOptions",
     "ChainOptions",
     "EarlyOptions",
     "HostExtension",
     "HostModel",
+    "HostScript",
     "HostSkill",
     "HostTool",
     "ParallelOptions",
+    "QuestionKeyNames",
     "RunBudget",
     "RunOptions",
+    "RunStatus",
     "SessionKey",
     "SpawnOptions",
     "SpawnableOptions",
     "TakenName",
     "TaskOptions",
+    "WaitingQuestion",
     "WorkflowKey",
     "WorkflowOptions",
 ];
 
 /// The interfaces of values that `src/node` puts together: no value of the core is the whole of one.
-const OF_THE_EDGE: [&str; 26] = [
+/// `__test__/edge/types.spec.ts` compares them.
+const OF_THE_EDGE: [&str; 13] = [
     "AgentCatalog",
-    "AllowedScript",
-    "ByteRange",
     "Choice",
-    "CollectedOutput",
-    "CommandReport",
     "ConfirmRequest",
     "DoctorReport",
-    "ExactReport",
-    "InterruptedWorkflow",
     "LoadedConfig",
     "ModelRequest",
     "PreparedArguments",
     "Question",
     "RefreshRequest",
     "ScriptToolSurface",
-    "SessionToolAnswer",
-    "SessionToolDetails",
-    "ShadowedAgent",
-    "SpawnReceipt",
-    "SpawnableAgents",
-    "StreamCounts",
     "ToolAnnotations",
     "ToolSurface",
     "ToolSurfaces",
-    "TruncatedOutput",
 ];
 
 /// The interfaces that this process has compared.
@@ -130,7 +126,7 @@ fn is_of(value: &Value, kind: &str) -> bool {
 }
 
 /// Compares an interface with a `full` value, which has all of its fields, and a `bare` value without optional fields.
-fn compare(name: &'static str, full: &(impl Serialize + Debug), bare: &(impl Serialize + Debug)) {
+fn compare(name: &'static str, full: &impl Serialize, bare: &impl Serialize) {
     COMPARED.lock().expect("no comparison has failed").insert(name);
     let fields = fields_of(name).unwrap_or_else(|| panic!("the type {name} is not declared"));
     let full = serde_json::to_value(full).expect("the value is serialized");
@@ -527,7 +523,7 @@ fn agents_and_transcripts_have_the_declared_fields() {
         ..agent()
     };
     compare("AgentInfo", &full, &agent());
-    let spawnable = || Spawnable {
+    let spawnable = || SpawnableAgent {
         id: "a".to_owned(),
         description: "d".to_owned(),
         source: Source::User,
@@ -539,7 +535,7 @@ fn agents_and_transcripts_have_the_declared_fields() {
         writes: Some(WriteReach::Tree),
         ask_target: AskTarget::User,
     };
-    let bare = Spawnable {
+    let bare = SpawnableAgent {
         model: None,
         model_from: None,
         thinking: None,
@@ -548,6 +544,10 @@ fn agents_and_transcripts_have_the_declared_fields() {
         ..spawnable()
     };
     compare("SpawnableAgent", &spawnable(), &bare);
+    let listed = |default_agent| SpawnableAgents { agents: vec![spawnable()], default_agent };
+    compare("SpawnableAgents", &listed(text()).stamped(), &listed(None).stamped());
+    let shadowed = |path| Shadowed { name: "a".to_owned(), source: Source::Builtin, path, by: Source::User };
+    compare("ShadowedAgent", &shadowed(Some("/a".into())), &shadowed(None));
     let entry = TranscriptEntry::Assistant { text: String::new(), model: text(), error: text() };
     let json = serde_json::to_string(&entry).expect("the entry is serialized");
     assert_eq!(serde_json::from_str::<TranscriptEntry>(&json).ok(), Some(entry));
@@ -581,6 +581,43 @@ fn the_steps_of_a_delivery_have_the_declared_fields() {
     compare("JoiningMessages", &joining, &joining);
 }
 
+#[test]
+fn receipts_and_answers_have_the_declared_fields() {
+    let (run_id, session_key, note) = ("r".to_owned(), "k".to_owned(), "n".to_owned());
+    let accepted = Receipt::Accepted { run_id, session_key, note, warnings: texts(), awaits_consent: false };
+    let error = || "e".to_owned();
+    let mut all = json!({});
+    for receipt in [accepted, Receipt::Forbidden { error: error() }, Receipt::Error { error: error() }] {
+        let mut json = serde_json::to_value(receipt.stamped()).expect("the value is serialized");
+        assert!(is_of(&json, "SpawnReceipt"), "{json}");
+        all.as_object_mut()
+            .expect("it is an object")
+            .append(json.clone().as_object_mut().expect("so is this"));
+        assert_eq!(serde_json::from_value(json.take()).ok(), Some(receipt));
+    }
+    compare("SpawnReceipt", &all, &json!({ "kind": "k", "version": 1, "status": "error" }));
+    let refused = SessionAnswer::refused(report());
+    let mut full = serde_json::to_value(&refused).expect("the value is serialized");
+    compare("SessionToolAnswer", &full, &SessionAnswer { is_error: false, ..refused.clone() });
+    let details = |delivery_ids| SessionDetails { report: report(), delivery_ids };
+    compare("SessionToolDetails", &details(texts()).stamped(), &details(Vec::new()).stamped());
+    assert!(is_of(&full["details"].take(), "SessionToolDetails"));
+}
+
+/// A report with all that it may have.
+fn report() -> Report {
+    Report {
+        is_error: true,
+        title: "t".to_owned(),
+        lines: vec![ReportLine { text: "t".to_owned(), ..ReportLine::default() }],
+        exact: Some(vec![ReportLine::default()]),
+        watch: Some("k".into()),
+        workflow: Some(Box::new(AllowedScript { path: "/f".into(), sha256: "0".to_owned() })),
+        stops: [7].into(),
+        is_on_card: true,
+    }
+}
+
 /// A new interface is compared here, or is in one of the lists.
 #[test]
 fn every_interface_has_its_comparison() {
@@ -589,7 +626,9 @@ fn every_interface_has_its_comparison() {
     a_run_and_its_events_have_the_declared_fields();
     a_workflow_and_its_runs_have_the_declared_fields();
     agents_and_transcripts_have_the_declared_fields();
+    receipts_and_answers_have_the_declared_fields();
     reports_and_findings_have_the_declared_fields();
+    the_words_of_the_screens_have_the_declared_fields();
     the_steps_of_a_delivery_have_the_declared_fields();
     let declared = TYPES.lines().filter_map(|line| line.strip_prefix("export interface ")?.split(' ').next());
     let declared: BTreeSet<_> = declared.collect();
@@ -622,6 +661,40 @@ fn reports_and_findings_have_the_declared_fields() {
     let offered =
         Completion { value: "stop".to_owned(), label: "stop".to_owned(), description: "d".to_owned() };
     compare("Completion", &offered, &offered);
+    let script = AllowedScript { path: "/f".into(), sha256: "0".to_owned() };
+    compare("AllowedScript", &script, &script);
+    let interrupted = |script| InterruptedWorkflow { text: "t".to_owned(), script };
+    compare("InterruptedWorkflow", &interrupted(Some(script)), &interrupted(None));
+    compare("CommandReport", &report(), &Report::default());
+    let json = serde_json::to_value(report()).expect("the value is serialized");
+    compare("ExactReport", &json["exact"], &json["exact"]);
+    assert_eq!(serde_json::from_value::<Report>(json).ok(), Some(Report { exact: None, ..report() }));
     let found = Redaction { rule: "r", what: "a token".to_owned(), count: 2, ranges: vec![0..1, 2..4] };
     compare("Redaction", &found, &found);
+    compare("ByteRange", &found.ranges[0], &found.ranges[0]);
+    let cut = sanitizer::truncate("x", TruncateLimits::default(), None);
+    compare("TruncatedOutput", &cut, &cut);
+    let collected = Collected {
+        error_message: text(),
+        partial: text(),
+        stop_reason: Some(StopReason::Stop),
+        model: text(),
+        last_event: text(),
+        display_items: items(),
+        ..Collected::default()
+    };
+    compare("CollectedOutput", &collected, &Collected::default());
+    compare("StreamCounts", &collected.counts, &collected.counts);
+}
+
+#[test]
+fn the_words_of_the_screens_have_the_declared_fields() {
+    let words = UsageText { turns: text(), tokens: text(), cost: text() };
+    compare("UsageText", &words, &UsageText::default());
+    let label = |note| StateLabel { mark: Mark::Ok, word: "w".to_owned(), note };
+    compare("StateLabel", &label(text()), &label(None));
+    let chosen = question_to_answer("answer", &[]).expect("the line is an answer");
+    let mut all = serde_json::to_value(chosen).expect("the value is serialized");
+    all["id"] = json!(ChosenQuestion::Id(7))["id"].take();
+    compare("ChosenQuestion", &all, &json!({}));
 }

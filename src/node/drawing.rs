@@ -22,7 +22,7 @@ type Markdown = FnArgs<(String, u32)>;
 /// ```
 #[napi]
 pub struct Palette {
-    pub(in crate::node) styles: paint::Palette,
+    pub(super) styles: paint::Palette,
     markdown: Option<FunctionRef<Markdown, Vec<String>>>,
 }
 

@@ -7,7 +7,6 @@ use napi_derive::napi;
 use tokio::sync::watch;
 use tokio::task::JoinError;
 
-use super::background::spawn::receipt_json;
 use super::callbacks::{HostCallbacks, UpdateSink, forward};
 use super::json::Json;
 use super::options::{CallRequest, ChainOptions, ParallelOptions, RunOptions};
@@ -15,6 +14,7 @@ use super::runtime::promise;
 use super::teardown::{EndOnDrop, cancel_of_thread, end_with_thread};
 use crate::orchestrate::background::receipts_of;
 use crate::orchestrate::{self, BackgroundMove, Call, CallOrder};
+use crate::present::ToolDetails;
 use crate::run::{self, Control, RunId, SharedRunId, Steering, spawn_task};
 use supervisor::CancelReason;
 
@@ -208,8 +208,8 @@ impl RunHandle {
     pub fn background(&self, env: Env) -> napi::Result<PromiseRaw<'_, Json>> {
         let asked = self.background_move.request();
         promise(env, async move {
-            let receipts = receipts_of(asked.await).into_iter().map(receipt_json);
-            Json::new(&receipts.collect::<Vec<_>>())
+            let receipts = receipts_of(asked.await);
+            Json::new(&receipts.iter().map(ToolDetails::stamped).collect::<Vec<_>>())
         })
     }
 

@@ -6,56 +6,10 @@ use napi_derive::napi;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::json::Parsed;
-use crate::present::{self, Mark, now_ms};
-use crate::run;
+use super::json::{Json, Parsed};
+use crate::present::{self, Mark, Report, now_ms};
 use pi_events::{Usage, run_usage, short_form};
 use sanitizer::figures;
-
-/// The state of a run.
-#[napi(object, object_to_js = false)]
-pub struct RunStatus {
-    /// As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not running yet. Another word is
-    /// shown as it is.
-    pub state: String,
-    /// The question that it has asked and whose answer it waits for.
-    pub pending_question: Option<String>,
-    /// The place in the queue, from 1.
-    pub position: Option<u32>,
-    /// Milliseconds until a rate limit lets it start.
-    pub rate_limited_for_ms: Option<f64>,
-    /// The run that writes to the same work tree and has to end first.
-    pub blocked_by: Option<String>,
-    /// The attempt, from 1; after the end, how many there were.
-    pub attempt: Option<u32>,
-    /// The pending retry.
-    #[napi(ts_type = "RetryNotice")]
-    pub retry: Option<Parsed<run::RetryNotice>>,
-    /// The reason why the model stopped.
-    pub stop_reason: Option<String>,
-    /// The signal that ended the child.
-    pub signal: Option<String>,
-    /// The most important fact that the answer of a completed run may contradict: the first of `SingleResult.caveats`.
-    #[napi(ts_type = "\"write_off\" | \"readonly\" | \"no_write\" | \"unchanged\" | \"refused\"")]
-    pub caveat: Option<String>,
-    /// The time for which a countdown is written, in milliseconds since 1970.
-    /// @default now
-    pub now_ms: Option<i64>,
-}
-
-/// The label of a state.
-#[napi(object, object_from_js = false)]
-pub struct StateLabel {
-    /// The name of its mark; `markStyles` has the sign.
-    #[napi(
-        ts_type = "\"none\" | \"ok\" | \"info\" | \"warning\" | \"error\" | \"running\" | \"asking\" | \"queued\" | \"starting\" | \"started\" | \"retrying\" | \"skipped\" | \"added\" | \"removed\" | \"hunk\""
-    )]
-    pub mark: &'static str,
-    /// The state in a word or two.
-    pub word: String,
-    /// The text next to the mark. Absent for a run that simply runs or has simply completed.
-    pub note: Option<String>,
-}
 
 /// A mark: one column wide.
 #[napi(object, object_from_js = false)]
@@ -97,35 +51,19 @@ pub fn mark_styles() -> Vec<MarkStyle> {
 /// const { mark, word, note = word } = stateLabel({ state: "queued", position: 3 });
 /// console.log(mark, note);
 /// ```
-#[napi(catch_unwind)]
-pub fn state_label(status: RunStatus) -> StateLabel {
-    let RunStatus {
-        state,
-        pending_question,
-        position,
-        rate_limited_for_ms,
-        blocked_by,
-        attempt,
-        retry,
-        stop_reason,
-        signal,
-        caveat,
-        now_ms: at,
-    } = status;
-    let status = present::RunStatus {
-        state,
-        pending_question,
-        position: position.and_then(|position| usize::try_from(position).ok()),
-        rate_limited_for: rate_limited_for_ms.and_then(|ms| Duration::try_from_secs_f64(ms / 1_000.0).ok()),
-        blocked_by,
-        attempt,
-        retry: retry.map(|Parsed(retry)| retry),
-        stop_reason,
-        signal,
-        caveat: caveat.as_deref().and_then(run::Caveat::parse),
-    };
-    let present::StateLabel { mark, word, note } = present::state_label(&status, at.unwrap_or_else(now_ms));
-    StateLabel { mark: mark.as_str(), word, note }
+#[napi(catch_unwind, ts_return_type = "StateLabel")]
+pub fn state_label(#[napi(ts_arg_type = "RunStatus")] status: Parsed<StatusNow>) -> napi::Result<Json> {
+    let StatusNow { status, now_ms: at } = status.0;
+    Json::new(&present::state_label(&status, at.unwrap_or_else(now_ms)))
+}
+
+/// The status of a run, and the time for which a countdown is written.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusNow {
+    #[serde(flatten)]
+    status: present::RunStatus,
+    now_ms: Option<i64>,
 }
 
 /// Writes a duration: `3.2s`, `47s`, `5m12s`, `1h02m`, `3d04h`. With `wholeSeconds`, for a clock that runs, there are no tenths.
@@ -152,31 +90,20 @@ pub fn duration_text(ms: f64, whole_seconds: Option<bool>) -> String {
 /// const { turns = "", tokens = "", cost = "" } = usageText([usage]);
 /// console.log(turns, tokens, cost);
 /// ```
-#[napi(catch_unwind)]
-pub fn usage_text(#[napi(ts_arg_type = "Array<RunUsage>")] usages: Parsed<Vec<RunUsage>>) -> UsageText {
+#[napi(catch_unwind, ts_return_type = "UsageText")]
+pub fn usage_text(
+    #[napi(ts_arg_type = "Array<RunUsage>")] usages: Parsed<Vec<RunUsage>>,
+) -> napi::Result<Json> {
     let mut all = Usage::default();
     for RunUsage(usage) in usages.0 {
         all.add(&usage);
     }
-    let present::UsageText { turns, tokens, cost } = present::usage_text(&all);
-    UsageText { turns, tokens, cost }
+    Json::new(&present::usage_text(&all))
 }
 
 /// The usage of a run.
 #[derive(Deserialize)]
 pub struct RunUsage(#[serde(with = "run_usage")] Usage);
-
-/// The usage in words. A part is absent if there is nothing to show, such as the turns of runs that used no tokens and
-/// cost nothing.
-#[napi(object, object_from_js = false)]
-pub struct UsageText {
-    /// `3 turns`.
-    pub turns: Option<String>,
-    /// `↑12.3k ↓950 R34k W2.1k`: read, written, read from the provider's cache, written to it.
-    pub tokens: Option<String>,
-    /// `$0.04`.
-    pub cost: Option<String>,
-}
 
 /// Writes a tool call on one line of at most 300 characters, as pi writes calls of its own tools: `$ cargo test`, `read
 /// src/main.rs:1-10`. The arguments must be sanitized.
@@ -190,4 +117,20 @@ pub struct UsageText {
 #[napi(catch_unwind)]
 pub fn tool_call_line(name: String, #[napi(ts_arg_type = "unknown")] args: Value) -> String {
     short_form(&name, &args)
+}
+
+/// A report of one sentence, for what commands do not say themselves. Another word than a mark is none.
+///
+/// @example
+/// ```ts
+/// import { sentenceReport } from "pi-subagent-native/extension";
+///
+/// console.log(sentenceReport("info", "There is no question").text);
+/// ```
+#[napi(catch_unwind, ts_return_type = "CommandReport")]
+pub fn sentence_report(
+    #[napi(ts_arg_type = "Exclude<ReportLine[\"mark\"], undefined>")] mark: String,
+    text: String,
+) -> napi::Result<Json> {
+    Json::new(&Report::sentence(Mark::parse(&mark).unwrap_or_default(), text))
 }

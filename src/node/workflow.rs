@@ -13,7 +13,15 @@ use super::json::{Json, Parsed};
 use super::options::{CallOptions, SurfaceOptions};
 use super::runtime::promise;
 use crate::orchestrate::background::{self, OpenWorkflow, WorkflowLimits, WorkflowRequest};
-use crate::run::{WorkflowState, spawn_task};
+use crate::run::{self, WorkflowState, spawn_task};
+
+/// The beginning of the ids of the workflows that scripts of pi's `codemode` use. A session follows.
+#[napi]
+pub const CODEMODE_WORKFLOW: &str = run::CODEMODE_WORKFLOW;
+
+fn failed(error: impl ToString) -> napi::Error {
+    napi::Error::from_reason(error.to_string())
+}
 
 /// Hears that a person has stopped the workflow. Weak: it does not keep the process alive.
 pub type StopSink = ThreadsafeFunction<(), Returned, (), Status, false, true>;
@@ -87,7 +95,7 @@ pub fn open_workflow(
     };
     promise(env, async move {
         let opened = background::open_workflow(&cwd, &Arc::new(context), request).await;
-        let opened = opened.map_err(|error| napi::Error::from_reason(error.to_string()))?;
+        let opened = opened.map_err(failed)?;
         if let Some(on_stop) = on_stop {
             let opened = Arc::clone(&opened);
             spawn_task(async move {
@@ -117,7 +125,7 @@ pub fn workflows(
     let (cwd, context) = options.into_context();
     promise(env, async move {
         let found = background::workflows(&cwd, &context, is_all == Some(true)).await;
-        Json::new(&found.map_err(napi::Error::from_reason)?)
+        Json::new(&found.map_err(failed)?)
     })
 }
 
@@ -137,9 +145,7 @@ pub fn stop_workflow(
     id: String,
 ) -> napi::Result<PromiseRaw<'static, bool>> {
     let (cwd, context) = options.into_context();
-    promise(env, async move {
-        background::stop_workflow(&cwd, &context, &id).await.map_err(napi::Error::from_reason)
-    })
+    promise(env, async move { background::stop_workflow(&cwd, &context, &id).await.map_err(failed) })
 }
 
 /// Removes a workflow of the project `cwd` and its results. False if a process runs it, or if it is not known.
@@ -157,9 +163,7 @@ pub fn remove_workflow(
     id: String,
 ) -> napi::Result<PromiseRaw<'static, bool>> {
     let (cwd, context) = options.into_context();
-    promise(env, async move {
-        background::remove_workflow(&cwd, &context, &id).await.map_err(napi::Error::from_reason)
-    })
+    promise(env, async move { background::remove_workflow(&cwd, &context, &id).await.map_err(failed) })
 }
 
 #[napi]
@@ -196,7 +200,7 @@ impl WorkflowHandle {
         let workflow = Arc::clone(&self.0);
         promise(env, async move {
             let finished = workflow.finish(state, error).await;
-            finished.map_err(|error| napi::Error::from_reason(error.to_string()))
+            finished.map_err(failed)
         })
     }
 }

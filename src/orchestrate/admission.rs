@@ -244,7 +244,7 @@ async fn admitted(
     cancel: &Cancel,
 ) -> Result<Permit, NotAdmitted> {
     let since = Instant::now();
-    let ahead_limit = ready.resolved.concurrency().ahead;
+    let ahead_limit = ready.resolved.config.boot_ahead;
     let show = |seen: WaitStatus| {
         if seen.quota.is_some() {
             // That wait may take hours.

@@ -21,7 +21,7 @@ pub(super) struct MaxWait(Duration, &'static str);
 
 impl MaxWait {
     pub(super) fn of(ready: &AdmittedRun, callbacks: &dyn HostCallbacks) -> Self {
-        let quota = ready.resolved.quota();
+        let quota = &ready.resolved.config.quota;
         if callbacks.is_interactive() {
             Self(quota.max_wait, "quota.maxWaitMs")
         } else {
@@ -38,7 +38,7 @@ impl MaxWait {
 
 /// Returns the request of a run with its limits. Waits at most for the disk.
 pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) -> Request {
-    let limits = ready.resolved.concurrency();
+    let config = &ready.resolved.config;
     let agent_dir = ready.spec.context.agent_dir.clone();
     if let Some((launcher, max_concurrent)) = ready.launcher() {
         return Request {
@@ -55,11 +55,11 @@ pub(super) async fn request(ready: &AdmittedRun, group: Option<(Group, usize)>) 
     let store = off_thread(move || store_of(&agent_dir)).await.ok().flatten();
     Request {
         provider: ready.provider().map(str::to_owned),
-        max_concurrent: limits.process,
+        max_concurrent: config.max_concurrent,
         lane: None,
-        early_limit: limits.call,
-        ahead_limit: limits.ahead,
-        per_user: store.map(|store| UserCap { store, cap: limits.user }),
+        early_limit: config.parallel_concurrency,
+        ahead_limit: config.boot_ahead,
+        per_user: store.map(|store| UserCap { store, cap: config.max_concurrent_per_user }),
         group,
         writes: writes(ready),
     }

@@ -16,6 +16,7 @@
 //! | What do the panel and the widget show of runs in the background? | `runs/`; the panel's keys and views: `panel/` |
 //! | How are points in time written, and in which zone? | `clock`: [`Clock`] |
 //! | What do the commands answer? | `reports/` |
+//! | What does a session keep of the tools for work in the background? | `tool_details`: [`Receipt`], [`SpawnableAgents`], [`SessionDetails`] |
 //! | What stands around a question, and how can it be answered? | `question_text`: [`QuestionText`] |
 //! | How does a question look over the screen, and when may it be approved? | `question_screen`; in rows: `question_rows` |
 //! | What does the model read when a run has ended, or asks it? | `announcement`: `DeliveryBody`; `run_question`: [`RunQuestion`] |
@@ -36,6 +37,7 @@ mod run_question;
 pub mod runs;
 mod shown_workflow;
 mod state_label;
+mod tool_details;
 mod usage_text;
 
 pub use announcement::ANNOUNCEMENT;
@@ -64,4 +66,5 @@ pub(crate) use run_question::{questions_details, questions_text};
 pub use shown_workflow::ShownWorkflow;
 pub(crate) use shown_workflow::{WORKFLOW_WORD, can_type_name, can_type_path, exact_word, quoted_word};
 pub use state_label::{RunStatus, StateLabel, now_ms, state_label};
+pub use tool_details::{Receipt, SessionDetails, SpawnableAgent, SpawnableAgents, ToolDetails};
 pub use usage_text::{UsageText, usage_text};

@@ -2,6 +2,7 @@
 //! one, and that answer is accepted only after the question was scrolled to its end.
 
 use sanitizer::text_enum;
+use serde::Deserialize;
 
 use super::paint::{Limit, Page, Palette, Span, folded, plain, slice, width_of};
 use super::question_rows::{QuestionRow, question_rows};
@@ -42,7 +43,8 @@ text_enum! {
 }
 
 /// The names of the user's keys.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct QuestionKeyNames {
     /// Selects the choice above.
     pub up: String,

@@ -2,7 +2,8 @@
 
 use crate::run::AllowedScript;
 use sanitizer::{Sanitizer, redacted_message, text_enum};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_with_macros::skip_serializing_none;
 
 /// Longer names do not widen the column of names.
 const MAX_COLUMN: usize = 28;
@@ -145,9 +146,9 @@ impl ReportLine {
     }
 }
 
-/// The answer to a command.
+/// The answer to a command. Its JSON also has its text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", remote = "Self")]
 pub struct Report {
     /// True if nothing was done. The first line then gives the reason. A session does not keep it.
     #[serde(default)]
@@ -171,6 +172,34 @@ pub struct Report {
     /// True if the card of a call, the message about a background run or the end of a script says it on the same screen, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_on_card: bool,
+}
+
+#[skip_serializing_none]
+#[derive(Serialize)]
+struct WithText<'a> {
+    #[serde(flatten, serialize_with = "Report::serialize")]
+    report: &'a Report,
+    text: String,
+    exact: Option<ExactReport<'a>>,
+}
+
+#[derive(Serialize)]
+struct ExactReport<'a> {
+    lines: &'a [ReportLine],
+    text: String,
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let exact = self.exact.as_deref().map(|lines| ExactReport { lines, text: self.plain_with(lines) });
+        WithText { report: self, text: self.plain(), exact }.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Report {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::deserialize(deserializer)
+    }
 }
 
 impl Report {

@@ -3,6 +3,9 @@
 use std::borrow::Cow;
 use std::time::Duration;
 
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_with_macros::skip_serializing_none;
+
 use super::report::Mark;
 use crate::run::{Caveat, NOT_STARTED, RetryNotice, RunOutcome, RunState, TaskState, for_person};
 use sanitizer::figures::{self, epoch_ms};
@@ -12,7 +15,8 @@ use sanitizer::one_line;
 const MAX_WORD: usize = 40;
 
 /// The facts that decide the label of a state.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct RunStatus {
     /// A [`TaskState`] as text, or `planned` for a call that is not under way yet.
     pub state: String,
@@ -21,6 +25,7 @@ pub struct RunStatus {
     /// The position in the queue, from 1.
     pub position: Option<usize>,
     /// The time until a rate limit lets it start.
+    #[serde(default, rename = "rateLimitedForMs", deserialize_with = "from_ms")]
     pub rate_limited_for: Option<Duration>,
     /// The run that writes to the same work tree and has to end first.
     pub blocked_by: Option<String>,
@@ -33,11 +38,21 @@ pub struct RunStatus {
     /// The signal that ended the child.
     pub signal: Option<String>,
     /// The most important fact that the answer of a completed run may contradict.
+    #[serde(default, deserialize_with = "known_caveat")]
     pub caveat: Option<Caveat>,
 }
 
+fn from_ms<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Duration>, D::Error> {
+    Ok(Duration::try_from_secs_f64(f64::deserialize(deserializer)? / 1_000.0).ok())
+}
+
+fn known_caveat<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Caveat>, D::Error> {
+    Ok(Caveat::parse(&String::deserialize(deserializer)?))
+}
+
 /// The label of a state.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct StateLabel {
     /// Its mark, which must be enough if there is no room for a word.
     pub mark: Mark,

@@ -1,10 +1,14 @@
 //! The usage of runs, in words.
 
+use serde::Serialize;
+use serde_with_macros::skip_serializing_none;
+
 use pi_events::{ContextUse, Usage};
 use sanitizer::figures;
 
 /// Each part only where there is something to say.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[skip_serializing_none]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct UsageText {
     /// `3 turns`.
     pub turns: Option<String>,

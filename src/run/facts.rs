@@ -139,7 +139,7 @@ impl StoredChanges {
 
 impl IsolationReport {
     /// Returns the stored changes, once their import has ended.
-    pub(in crate::run) fn stored_changes(&self) -> StoredChanges {
+    pub(super) fn stored_changes(&self) -> StoredChanges {
         match self {
             Self { branch: Some(_), .. } => StoredChanges::Branch,
             Self { patch: Some(_), .. } => StoredChanges::Snapshot,

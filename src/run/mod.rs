@@ -87,6 +87,7 @@ pub(crate) use result::artifacts::{
     MAX_CHANGES, MAX_FLAGGED, changes_summary, files_summary, must_be_delivered,
 };
 pub(crate) use result::builder::NOT_STARTED;
+pub(crate) use result::text_content;
 pub use result::{
     Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,
@@ -94,7 +95,7 @@ pub use result::{
 pub(crate) use sandbox::{EnforcedSandbox, WriteScope};
 pub use sandbox::{HostCapabilities, SandboxUnavailable, ScopeError, WardenUnknown};
 pub use spec::{
-    Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout, WorkflowRun, WorkflowState, workflow_key,
-    workflow_name,
+    CODEMODE_WORKFLOW, Resumption, RunId, RunOverrides, RunSpec, SharedRunId, Timeout, WorkflowRun,
+    WorkflowState, workflow_key, workflow_name,
 };
 pub use state::{RunOutcome, RunState, TaskState};

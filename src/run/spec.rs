@@ -202,12 +202,12 @@ impl WorkflowRun {
 }
 
 /// The beginning of the ids of workflows that scripts of pi's `codemode` use. A session follows.
-const CODEMODE: &str = "codemode ";
+pub const CODEMODE_WORKFLOW: &str = "codemode ";
 
 /// Returns the name for people of a workflow with this id: the id of a session means nothing to them.
 #[must_use]
 pub fn workflow_name(id: &str) -> &str {
-    if id.starts_with(CODEMODE) { CODEMODE.trim_end() } else { id }
+    if id.starts_with(CODEMODE_WORKFLOW) { CODEMODE_WORKFLOW.trim_end() } else { id }
 }
 
 /// Returns the key of a workflow in the store.

@@ -1,5 +1,7 @@
 //! The stop reasons of an assistant message, in pi's words.
 
+use serde::{Serialize, Serializer};
+
 /// The stop reason of an assistant message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
@@ -48,6 +50,12 @@ impl StopReason {
     #[must_use]
     pub fn ends_turn(&self) -> bool {
         matches!(self, Self::Stop | Self::Length)
+    }
+}
+
+impl Serialize for StopReason {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
     }
 }
 

@@ -21,7 +21,7 @@ const SCRIPT: &str = "const addon = require(process.argv.at(-1)); process.title 
 
 /// Returns the command that starts a host process: the program that runs this process, even if that is Bun or Electron.
 /// `None` if the addon's own file is not known.
-pub(in crate::node) fn host_process() -> Option<Detached> {
+pub(crate) fn host_process() -> Option<Detached> {
     let program = std::env::current_exe().ok()?;
     let args = ["-e".into(), SCRIPT.into(), addon()?.as_os_str().to_owned()].into();
     // Options for Node are meant for the host: an inspector would stop the host process before it begins.

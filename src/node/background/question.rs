@@ -4,30 +4,9 @@ use napi::bindgen_prelude::Env;
 use napi_derive::napi;
 
 use crate::node::drawing::{Palette, drawn, extent};
-use crate::orchestrate::background::commands::{self, AskingRun};
-use crate::present;
-
-/// A question that waits for a person.
-#[napi(object, object_to_js = false)]
-pub struct WaitingQuestion {
-    /// Its id.
-    pub id: u32,
-    /// The run that asks; eight hexadecimal characters.
-    pub run_id: String,
-    /// The agent's name.
-    pub agent: String,
-    /// The name of the run, if it has one.
-    pub label: Option<String>,
-}
-
-/// The question that a person wants to answer.
-#[napi(object, object_from_js = false)]
-pub struct ChosenQuestion {
-    /// Its id; absent when there is none.
-    pub id: Option<u32>,
-    /// The reason why there is none.
-    pub problem: Option<String>,
-}
+use crate::node::json::{Json, Parsed};
+use crate::orchestrate::background::commands::{self, WaitingQuestion};
+use crate::present::{self, QuestionKeyNames};
 
 /// Returns the question that a line after `/subagents` refers to: the first matching one of `waiting`, which has the
 /// oldest first. `null` if the line is another command.
@@ -39,36 +18,12 @@ pub struct ChosenQuestion {
 /// const waiting = [{ id: 7, runId: "1a2b3c4d", agent: "explorer" }];
 /// console.log(questionToAnswer("answer explorer", waiting)?.id);
 /// ```
-#[napi(catch_unwind)]
-pub fn question_to_answer(line: String, waiting: Vec<WaitingQuestion>) -> Option<ChosenQuestion> {
-    let (ids, runs): (Vec<u32>, Vec<AskingRun>) = waiting
-        .into_iter()
-        .map(|WaitingQuestion { id, run_id, agent, label }| (id, AskingRun { run_id, agent, label }))
-        .unzip();
-    let (id, problem) = match commands::question_to_answer(&line, &runs)? {
-        Ok(index) => (ids.get(index).copied(), None),
-        Err(problem) => (None, Some(problem.to_string())),
-    };
-    Some(ChosenQuestion { id, problem })
-}
-
-/// The names of the user's keys.
-#[napi(object, object_to_js = false)]
-pub struct QuestionKeyNames {
-    /// Selects the choice above.
-    pub up: String,
-    /// Selects the choice below.
-    pub down: String,
-    /// Scrolls a page up.
-    pub page_up: String,
-    /// Scrolls a page down.
-    pub page_down: String,
-    /// Scrolls to the end.
-    pub end: String,
-    /// Takes the selected choice.
-    pub confirm: String,
-    /// Takes the harmless choice.
-    pub cancel: String,
+#[napi(catch_unwind, ts_return_type = "ChosenQuestion | null")]
+pub fn question_to_answer(
+    line: String,
+    #[napi(ts_arg_type = "Array<WaitingQuestion>")] waiting: Parsed<Vec<WaitingQuestion>>,
+) -> napi::Result<Option<Json>> {
+    commands::question_to_answer(&line, &waiting.0).map(|chosen| Json::new(&chosen)).transpose()
 }
 
 /// A question over the screen, of which no character is hidden. The first choice is the harmless one. Any other answer is accepted
@@ -133,12 +88,10 @@ impl QuestionScreen {
         palette: &Palette,
         width: u32,
         rows: u32,
-        keys: QuestionKeyNames,
+        #[napi(ts_arg_type = "QuestionKeyNames")] keys: Parsed<QuestionKeyNames>,
         input: Option<String>,
     ) -> Vec<String> {
-        let QuestionKeyNames { up, down, page_up, page_down, end, confirm, cancel } = keys;
-        let keys = present::QuestionKeyNames { up, down, page_up, page_down, end, confirm, cancel };
-        self.0.draw(&palette.styles, extent(width), extent(rows), &keys, input.as_deref())
+        self.0.draw(&palette.styles, extent(width), extent(rows), &keys.0, input.as_deref())
     }
 }
 

@@ -11,10 +11,8 @@ use serde::Serialize;
 use tokio::sync::watch;
 
 use super::host_process::host_process;
-use super::report::report_json;
-use super::spawn::receipt_json;
 use crate::node::callbacks::{HostCallbacks, Returned, call};
-use crate::node::json::Json;
+use crate::node::json::{Json, Parsed};
 use crate::node::options::{BackgroundOptions, SurfaceOptions};
 use crate::node::runtime::promise;
 use crate::node::teardown::cancel_of_thread;
@@ -22,7 +20,7 @@ use crate::orchestrate::background::{
     self, Ack, BackgroundService, ConversationView, Listener, background, close_conversation, commands,
     mark_delivered, open_conversation, until_settled, until_settled_or_asked,
 };
-use crate::present;
+use crate::present::{self, ToolDetails};
 use crate::run::spawn_task;
 use crate::transcript::{Transcript, Wanted};
 
@@ -191,18 +189,20 @@ impl BackgroundSession {
         line: String,
         host: Option<HostCallbacks>,
         pi: Option<SurfaceOptions>,
-        scripts: Option<Vec<HostScript>>,
+        #[napi(ts_arg_type = "Array<HostScript> | undefined | null")] scripts: Option<
+            Parsed<Vec<commands::HostScript>>,
+        >,
     ) -> napi::Result<PromiseRaw<'_, Json>> {
         let opened = self.opened();
         let pi = commands::CommandHost {
             host_process: host_process().filter(|_| pi.is_some()),
             context: pi.map(|pi| pi.into_context().1),
-            scripts: host_scripts(scripts),
+            scripts: scripts.map(|Parsed(scripts)| scripts).unwrap_or_default(),
         };
         promise(env, async move {
             let (service, view) = opened.await?;
             let callbacks = Arc::new(host.unwrap_or_default());
-            report_json(&commands::answer(&service, &view, &line, pi, callbacks).await)
+            Json::new(&commands::answer(&service, &view, &line, pi, callbacks).await)
         })
     }
 
@@ -234,7 +234,7 @@ impl BackgroundSession {
             let callbacks = Arc::new(host.unwrap_or_default());
             let receipt =
                 background::continue_run(&service, &view, &run, message.as_deref(), callbacks).await;
-            Json::new(&receipt_json(receipt))
+            Json::new(&receipt.stamped())
         })
     }
 
@@ -251,7 +251,7 @@ impl BackgroundSession {
         promise(env, async move {
             let (service, view) = opened.await?;
             let callbacks = Arc::new(host.unwrap_or_default());
-            report_json(&commands::restart_runs(&service, &view, keys, callbacks).await)
+            Json::new(&commands::restart_runs(&service, &view, keys, callbacks).await)
         })
     }
 
@@ -292,7 +292,7 @@ impl BackgroundSession {
     #[napi(catch_unwind, ts_return_type = "Promise<CommandReport>")]
     pub fn stop_all(&self, env: Env, turn: Option<bool>) -> napi::Result<PromiseRaw<'_, Json>> {
         let stopping = commands::stop_everything(&self.service, &self.session, turn == Some(true));
-        promise(env, async move { report_json(&stopping.await) })
+        promise(env, async move { Json::new(&stopping.await) })
     }
 
     /// Resolves with the report on the end of a workflow's process, which the host started after `CommandReport.workflow`.
@@ -301,7 +301,7 @@ impl BackgroundSession {
         let opened = self.opened();
         promise(env, async move {
             let (_, view) = opened.await?;
-            report_json(&commands::workflow_ended(&view, end.into()).await)
+            Json::new(&commands::workflow_ended(&view, end.into()).await)
         })
     }
 
@@ -311,10 +311,12 @@ impl BackgroundSession {
     pub fn interrupted_workflows(
         &self,
         env: Env,
-        scripts: Option<Vec<HostScript>>,
+        #[napi(ts_arg_type = "Array<HostScript> | undefined | null")] scripts: Option<
+            Parsed<Vec<commands::HostScript>>,
+        >,
     ) -> napi::Result<PromiseRaw<'_, Json>> {
         let opened = self.opened();
-        let scripts = host_scripts(scripts);
+        let scripts = scripts.map(|Parsed(scripts)| scripts).unwrap_or_default();
         promise(env, async move {
             let (_, view) = opened.await?;
             Json::new(&commands::interrupted_workflows(&view, &scripts).await)
@@ -385,20 +387,6 @@ impl BackgroundSession {
             Ok(())
         })
     }
-}
-
-/// A script that its host has started in a process of its own.
-#[napi(object, object_to_js = false)]
-pub struct HostScript {
-    /// The absolute path of the script.
-    pub path: String,
-    /// The id of the process.
-    pub pid: u32,
-}
-
-fn host_scripts(scripts: Option<Vec<HostScript>>) -> Vec<commands::HostScript> {
-    let scripts = scripts.into_iter().flatten();
-    scripts.map(|HostScript { path, pid }| commands::HostScript { path: path.into(), pid }).collect()
 }
 
 /// The end of the process of a workflow.

@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::watch;
 
-use super::report::CommandReport;
 use super::session::BackgroundSession;
 use crate::node::callbacks::HostCallbacks;
-use crate::node::json::{Json, without_nulls};
+use crate::node::json::Json;
 use crate::node::runtime::promise;
 use crate::orchestrate::background::{SessionAnswer, parse_call, use_session_tool};
 use crate::run::spawn_task;
@@ -43,16 +42,7 @@ impl SessionToolCall {
         promise(env, async move {
             let answer = answer.wait_for(Option::is_some).await.ok().and_then(|answer| answer.clone());
             let answer = answer.ok_or_else(|| napi::Error::from_reason("the addon is shutting down"))?;
-            let SessionAnswer { value, is_error, report, delivery_ids } = &*answer;
-            let details = json!({
-                "kind": SessionAnswer::KIND, "version": SessionAnswer::VERSION,
-                "report": CommandReport::from(report),
-                "deliveryIds": Some(delivery_ids).filter(|ids| !ids.is_empty()),
-            });
-            Json::new(&without_nulls(json!({
-                "content": [{ "type": "text", "text": value.to_string() }], "details": details,
-                "isError": is_error.then_some(true),
-            })))
+            Json::new(&*answer)
         })
     }
 

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use napi::bindgen_prelude::{Env, PromiseRaw};
 use napi_derive::napi;
-use serde_json::{Value, json};
 
 use crate::node::callbacks::HostCallbacks;
-use crate::node::json::{Json, without_nulls};
+use crate::node::json::Json;
 use crate::node::options::{SpawnOptions, SurfaceOptions};
 use crate::node::runtime::{off_thread, promise};
 use crate::node::teardown::cancel_of_thread;
-use crate::orchestrate::background::{Receipt, ReceiptStatus, Spawnable, background, spawn, spawnable};
+use crate::orchestrate::background::{background, spawn, spawnable};
+use crate::present::ToolDetails;
 use crate::run::HostCapabilities;
 
 /// Asks for a background run. Resolves with a receipt as soon as it is accepted or refused, never with its result: the
@@ -40,7 +40,7 @@ pub fn spawn_session(
     promise(env, async move {
         let service = background(&request.context.agent_dir);
         let receipt = spawn(&service, request, Arc::new(host.unwrap_or_default())).await;
-        Json::new(&receipt_json(receipt))
+        Json::new(&receipt.stamped())
     })
 }
 
@@ -61,26 +61,7 @@ pub fn list_spawnable(
     let (cwd, context) = options.into_context();
     promise(env, async move {
         let capabilities = HostCapabilities::probe(&context).await;
-        let (agents, default_agent) = off_thread(move || spawnable(&cwd, &context, &capabilities)).await?;
-        Json::new(&without_nulls(json!({
-            "kind": Spawnable::LIST_KIND, "version": Spawnable::LIST_VERSION,
-            "agents": agents, "defaultAgent": default_agent,
-        })))
+        let agents = off_thread(move || spawnable(&cwd, &context, &capabilities)).await?;
+        Json::new(&agents.stamped())
     })
-}
-
-/// A receipt, as its call gets it.
-pub(in crate::node) fn receipt_json(receipt: Receipt) -> Value {
-    let refused = |status: ReceiptStatus, error| json!({ "status": status, "error": error });
-    let mut json = match receipt {
-        Receipt::Accepted { run_id, session_key, note, warnings, .. } => without_nulls(json!({
-            "status": ReceiptStatus::Accepted, "runId": run_id, "childSessionKey": session_key, "note": note,
-            "warnings": Some(warnings).filter(|warnings| !warnings.is_empty()),
-        })),
-        Receipt::Forbidden(error) => refused(ReceiptStatus::Forbidden, error),
-        Receipt::Error(error) => refused(ReceiptStatus::Error, error),
-    };
-    json["kind"] = json!(Receipt::KIND);
-    json["version"] = json!(Receipt::VERSION);
-    json
 }

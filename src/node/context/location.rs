@@ -39,7 +39,7 @@ fn file_path(url: &str) -> Option<PathBuf> {
 }
 
 /// The addon's own file, if it is known.
-pub(in crate::node) fn addon() -> Option<&'static Path> {
+pub(crate) fn addon() -> Option<&'static Path> {
     ADDON.get().map(PathBuf::as_path)
 }
 

@@ -5,14 +5,12 @@ use std::io::Read;
 
 use napi::bindgen_prelude::{Either, Env, PromiseRaw, Uint8Array};
 use napi_derive::napi;
-use serde::Serialize;
-use serde_with_macros::skip_serializing_none;
 
 use super::sanitizer_maker;
 use crate::node::json::Json;
 use crate::node::runtime::{off_thread, promise};
 use crate::run::clean;
-use pi_events::{Collected, Collector, Counts, DisplayItem, Usage, run_usage};
+use pi_events::Collector;
 use sanitizer::Sanitizer;
 
 /// The number of bytes of a file that are read at a time.
@@ -111,7 +109,7 @@ pub fn collect_output_file(env: Env, path: String) -> napi::Result<PromiseRaw<'s
 }
 
 fn output_json(collector: Collector, sanitizer: &Sanitizer) -> napi::Result<Json> {
-    Json::new(&CollectedOutput::from(clean(collector.into_collected(), sanitizer)))
+    Json::new(&clean(collector.into_collected(), sanitizer))
 }
 
 fn fold(path: &str) -> std::io::Result<Collector> {
@@ -124,46 +122,6 @@ fn fold(path: &str) -> std::io::Result<Collector> {
             Ok(read) => drop(collector.push(&buffer[..read])),
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
-        }
-    }
-}
-
-/// The outcome of a child's event stream. Every string is sanitized.
-#[skip_serializing_none]
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CollectedOutput {
-    output: String,
-    r#final: bool,
-    #[serde(with = "run_usage")]
-    usage: Usage,
-    error: Option<String>,
-    partial_output: Option<String>,
-    stop_reason: Option<String>,
-    model: Option<String>,
-    last_event_type: Option<String>,
-    display_items: Vec<DisplayItem>,
-    omitted_bytes: u64,
-    counts: Counts,
-    noise: String,
-}
-
-impl From<Collected> for CollectedOutput {
-    fn from(collected: Collected) -> Self {
-        let Collected { usage, model, display_items, omitted_bytes, counts, noise, .. } = collected;
-        Self {
-            output: collected.text.unwrap_or_default(),
-            r#final: collected.settled,
-            error: collected.error_message,
-            partial_output: collected.partial,
-            stop_reason: collected.stop_reason.map(|reason| reason.as_str().to_owned()),
-            last_event_type: collected.last_event,
-            usage,
-            model,
-            display_items,
-            omitted_bytes,
-            counts,
-            noise,
         }
     }
 }

@@ -5,14 +5,22 @@
 //! the outbox in step.
 
 use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
 
 use super::conversation::delivery_ids::{is_question, is_question_id};
 use super::conversation::outbox::Awaited;
 use super::conversation::view::ConversationView;
 use super::live_run::LiveRun;
-use super::service::BackgroundService;
-use crate::present::RunQuestion;
+use super::service::{BackgroundService, services};
+use crate::present::{RunQuestion, exit_message};
+use crate::run::{RunRecord, blocking};
 use store::{Delivery, now_ms};
+
+/// The maximum time that an ending host spends on finding the runs that continue without it. It reads a few rows,
+/// unless the store is busy.
+const FIND_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Opens a view, and takes the deliveries of an older view of the same conversation, except those that were `sent` and will arrive.
 pub(super) async fn open(
@@ -34,12 +42,58 @@ pub(super) async fn open(
 
 /// Closes a conversation. Its runs continue; undelivered results wait until it is opened again.
 pub async fn close_conversation(service: &Arc<BackgroundService>, view: &Arc<ConversationView>) {
-    let undelivered = service.conversations.close(view);
+    let undelivered = Undelivered(service.conversations.close(view));
     tracing::info!(
-        target: "delivery", session = view.session(), undelivered = undelivered.len(),
+        target: "delivery", session = view.session(), undelivered = undelivered.0.len(),
         "the conversation is closed"
     );
-    service.blocking(move |service| service.store.release(&undelivered)).await;
+    undelivered.release(service).await;
+}
+
+/// The deliveries of closed conversations that are not known to have arrived. This process keeps them until they are
+/// released.
+#[must_use]
+struct Undelivered(Vec<String>);
+
+impl Undelivered {
+    /// Lets another process deliver them.
+    async fn release(self, service: &Arc<BackgroundService>) {
+        service.blocking(move |service| service.store.release(&self.0)).await;
+    }
+}
+
+/// Ends all background runs of this process because the process is exiting, and waits until their ends are stored.
+/// Returns a message for the user about these runs and about those that continue without this process.
+///
+/// Its conversations are closed first: a result is not for a session that is being left, but waits for its next opening.
+pub async fn close_all() -> Option<String> {
+    let services = services();
+    let undelivered: Vec<_> =
+        services.iter().map(|service| Undelivered(service.conversations.close_all())).collect();
+    let ended: Vec<_> =
+        services.iter().flat_map(|service| service.end_all()).map(|live| live.record()).collect();
+    for (service, undelivered) in services.iter().zip(undelivered) {
+        service.close().await;
+        undelivered.release(service).await;
+    }
+    let mut continuing = Vec::new();
+    for service in &services {
+        continuing.extend(timeout(FIND_TIMEOUT, service.continuing()).await.unwrap_or_default());
+    }
+    let all = [ended, continuing];
+    blocking(move || {
+        let [ended, continuing] = all;
+        let is_saved = ended.iter().chain(&continuing).any(RunRecord::session_is_saved);
+        exit_message(&ended, &continuing, is_saved)
+    })
+    .await
+}
+
+/// Stores the waiting deliveries of a conversation again, because the store was lost. Blocks.
+pub(super) fn store_again(service: &BackgroundService, view: &ConversationView) {
+    for delivery in view.outbox.waiting() {
+        service.store.put_delivery(&delivery);
+    }
 }
 
 /// Marks deliveries as permanently in the conversation. `false`: the mark could not be stored yet, and they are offered
@@ -58,7 +112,7 @@ pub async fn mark_delivered(
 /// meantime, its next view gets the delivery.
 pub(super) async fn queue(service: &Arc<BackgroundService>, session: &str, delivery: Option<Delivery>) {
     if let Some(undelivered) = service.conversations.queue_delivery(session, delivery) {
-        service.blocking(move |service| service.store.release(&[undelivered.id])).await;
+        Undelivered(vec![undelivered.id]).release(service).await;
     }
 }
 
@@ -86,9 +140,15 @@ pub(super) async fn claim(
     if let Some(deliveries) = view.outbox.hand_out(&mut claimed, limit) {
         return Some((deliveries, is_all));
     }
-    let ids: Vec<_> = claimed.into_iter().map(|delivery| delivery.id).collect();
-    service.blocking(move |service| service.store.release(&ids)).await;
+    Undelivered(claimed.into_iter().map(|delivery| delivery.id).collect()).release(service).await;
     None
+}
+
+/// Takes back deliveries that the listener has rejected, to hand them out again.
+pub(super) fn take_back(view: &ConversationView, deliveries: Vec<Delivery>) {
+    if !deliveries.is_empty() {
+        view.outbox.put_back(deliveries);
+    }
 }
 
 /// Keeps the end of a run from being announced, for a caller that waits for it. Dropping this queues the end again.

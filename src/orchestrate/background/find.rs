@@ -1,4 +1,5 @@
-//! Finds the run that a name refers to: for the commands of a person, the tools of a model and the calls of a program.
+//! Finds the run that a name refers to: for the commands and answers of a person, the tools of a model and the calls of a
+//! program.
 //!
 //! All of them get the same refusals, with the nearest name and the candidates.
 
@@ -256,18 +257,41 @@ fn unnamed() -> Report {
     Report::error("the name of the run is empty: give its ID or its label")
 }
 
-/// The runs that match a name, by the strictest kind of match that finds any.
-pub(super) fn matching<'a>(name: &str, runs: &'a [RunRecord]) -> Vec<&'a RunRecord> {
+/// The names of a run.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Names<'a> {
+    pub run_id: &'a str,
+    pub key: &'a str,
+    pub session_key: &'a str,
+    pub child_session_id: Option<&'a str>,
+    pub label: Option<&'a str>,
+}
+
+/// A run, or something of a run that is found by the same names.
+pub(super) trait Named {
+    fn names(&self) -> Names<'_>;
+}
+
+impl Named for RunRecord {
+    fn names(&self) -> Names<'_> {
+        let Self { run_id, key, session_key, child_session_id, label, .. } = self;
+        let (child_session_id, label) = (child_session_id.as_deref(), label.as_deref());
+        Names { run_id, key, session_key, child_session_id, label }
+    }
+}
+
+/// Returns those that match a name, by the strictest kind of match that finds any.
+pub(super) fn matching<'a, T: Named>(name: &str, all: &'a [T]) -> Vec<&'a T> {
     let lower = name.to_lowercase();
     let is_long = lower.len() >= MIN_KEY_CHARS;
-    let ways: [&dyn Fn(&RunRecord) -> bool; 5] = [
-        &|run| run.run_id == lower || run.key == lower || run.session_key == name,
-        &|run| run.child_session_id.as_deref() == Some(name),
-        &|run| run.label.as_deref().is_some_and(|label| label.trim() == name),
-        &|run| run.label.as_deref().is_some_and(|label| label.trim().to_lowercase() == lower),
-        &|run| run.run_id.starts_with(&lower) || (is_long && run.key.starts_with(&lower)),
+    let ways: [&dyn Fn(Names) -> bool; 5] = [
+        &|of| of.run_id == lower || of.key == lower || of.session_key == name,
+        &|of| of.child_session_id == Some(name),
+        &|of| of.label.is_some_and(|label| label.trim() == name),
+        &|of| of.label.is_some_and(|label| label.trim().to_lowercase() == lower),
+        &|of| of.run_id.starts_with(&lower) || (is_long && of.key.starts_with(&lower)),
     ];
-    let found = ways.iter().map(|way| runs.iter().filter(|run| way(run)).collect::<Vec<_>>());
+    let found = ways.iter().map(|way| all.iter().filter(|one| way(one.names())).collect::<Vec<_>>());
     found.into_iter().find(|found| !found.is_empty()).unwrap_or_default()
 }
 

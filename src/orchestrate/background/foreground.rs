@@ -116,7 +116,7 @@ impl ForegroundRun {
     pub(crate) async fn list_as(record: RunRecord, ready: &AdmittedRun, call: &Call) -> Arc<Self> {
         let agent_dir = ready.spec.context.agent_dir.clone();
         let service = blocking(move || background(&agent_dir)).await;
-        let live = LiveRun::of_call(record, ready.resolved.base_config().clone(), call);
+        let live = LiveRun::of_call(record, ready.resolved.config.clone(), call);
         live.note_prepared(ready);
         let registration = service.registry.list(&Arc::new(live));
         service.registry.notify();

@@ -18,11 +18,11 @@
 //! | What happens to a run between its permit and its end? | `drive` |
 //! | How does a run end, and what is delivered then? | `ending`: `settle`, the only way |
 //! | What does a conversation show, and what is on its way into it? | `conversation`: [`ConversationView`], `Outbox`, [`BackgroundEvent`] |
-//! | What queues, claims, marks and releases deliveries? | `deliver` |
+//! | What queues, claims, marks, takes back and releases deliveries? | `deliver` |
 //! | When does a host that owns its session get a message, how often, and when has it arrived? | `conversation`: [`Dispatcher`] |
 //! | How are runs shown that a call waits for? | `foreground` |
 //! | How does a run ask its conversation? | `question`: `ConversationCallbacks` |
-//! | What is done for runs of other processes and dead ones, and when? | `watch` |
+//! | What is done for runs of other processes and dead ones, and after the loss of the store? | `watch` |
 //! | When are transcripts archived and directories removed? | `retention` |
 //! | How does a run outlive its pi? | `spawn/request`: `Handoff`; `host_process`, `live_snapshot` |
 //! | To which run does a name refer? | `find` |
@@ -51,6 +51,7 @@ mod spawn;
 mod watch;
 mod workflow;
 
+pub use crate::present::Receipt;
 pub use crate::run::{ActionOutcome, BackgroundStatus, Cleanup, LiveSnapshot, RunRecord};
 pub use actions::{ActionError, StoppedRuns, move_to_background, resume, send, stop, stop_all};
 pub use conversation::delivery_ids::delivered_in;
@@ -62,16 +63,15 @@ pub use conversation::project_workflows::project_workflows;
 pub use conversation::published_run::{PublishedRun, RunEvent, RunEventKind};
 pub use conversation::serve::{KnownDeliveries, open_conversation, until_settled, until_settled_or_asked};
 pub use conversation::view::{ConversationScope, ConversationView};
-pub use deliver::{close_conversation, mark_delivered};
+pub use deliver::{close_all, close_conversation, mark_delivered};
 pub(super) use foreground::{ForegroundRun, run_keyed, run_listed};
 pub use host_process::host_run;
 pub(super) use live_run::ResultOwner;
-pub use service::{BackgroundService, background, close_all, ended};
+pub use run_store::WorkflowStoreError;
+pub use service::{BackgroundService, background, ended};
 pub(super) use session_tools::early_continuation;
 pub use session_tools::{SessionAnswer, SessionCall, continue_run, parse_call, use_session_tool};
-pub use spawn::{
-    Receipt, ReceiptStatus, SpawnRefusal, SpawnRequest, Spawnable, receipts_of, spawn, spawnable,
-};
+pub use spawn::{SpawnRefusal, SpawnRequest, receipts_of, spawn, spawnable};
 pub(super) use workflow::{Claimed, KeyedRun, claim};
 pub use workflow::{
     KeyedRecord, OpenWorkflow, WorkflowError, WorkflowLimits, WorkflowRecord, WorkflowRequest, open_workflow,

@@ -34,6 +34,17 @@ const NOT_STORED: &str = "background runs are kept in memory only, and undeliver
 /// The reason why nothing is known about workflows.
 const NO_STORE: &str = "the store of runs cannot be used, as `/subagents doctor` says";
 
+/// The reason why a workflow cannot be stored or read. It is only on disk.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkflowStoreError {
+    /// There is no store on disk.
+    #[error("{NO_STORE}")]
+    NoStore,
+    /// The store fails.
+    #[error("{}", .0.in_full())]
+    Store(#[from] StoreError),
+}
+
 /// Stores background runs. Every method blocks.
 #[derive(Debug)]
 pub(super) struct RunStore {
@@ -125,9 +136,8 @@ impl RunStore {
         &self,
         workflow: &str,
         key: &str,
-    ) -> Result<Option<(RunRecord, NamedRun)>, String> {
-        let store = self.durable().ok_or_else(|| NO_STORE.to_owned())?;
-        let found = store.named_run(workflow, key).map_err(|error| error.in_full())?;
+    ) -> Result<Option<(RunRecord, NamedRun)>, WorkflowStoreError> {
+        let found = self.workflows()?.named_run(workflow, key)?;
         Ok(found.and_then(|found| Some((read(&found.run)?, found))))
     }
 
@@ -138,8 +148,8 @@ impl RunStore {
         place: &WorkflowRun,
         known: Option<&NamedRun>,
         workflow: &StoredWorkflow,
-    ) -> Result<bool, String> {
-        let store = self.durable().ok_or_else(|| NO_STORE.to_owned())?;
+    ) -> Result<bool, WorkflowStoreError> {
+        let store = self.workflows()?;
         let claim = Claim {
             workflow: &workflow.key,
             name: &place.key,
@@ -147,12 +157,12 @@ impl RunStore {
             run: &stored(run, &store),
             known,
         };
-        store.claim_name(&claim, workflow).map_err(|error| error.in_full())
+        Ok(store.claim_name(&claim, workflow)?)
     }
 
     /// Returns the store of workflows, which is only on disk.
-    pub(super) fn workflows(&self) -> Result<Store, String> {
-        self.durable().ok_or_else(|| NO_STORE.to_owned())
+    pub(super) fn workflows(&self) -> Result<Store, WorkflowStoreError> {
+        self.durable().ok_or(WorkflowStoreError::NoStore)
     }
 
     /// Stores a change of an ended run. `Some(false)`: the run was resumed or archived in the meantime, and nothing has changed.

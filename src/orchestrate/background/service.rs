@@ -12,24 +12,16 @@ use super::conversation::view::Conversations;
 use super::live_run::{EndReason, LiveRun};
 use super::registry::RunRegistry;
 use super::run_store::{RunStore, sort_newest_first};
-use crate::present::exit_message;
 use crate::run::{RunRecord, blocking};
 
 /// The maximum time that an ending host waits for its runs to end. Their children have two seconds to exit.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(20);
 /// The same wait while the JavaScript thread is blocked.
 const BLOCKED_CLOSE_TIMEOUT: Duration = Duration::from_secs(3);
-/// The maximum time that an ending host spends on finding the runs that continue without it. It reads a few rows,
-/// unless the store is busy.
-const FIND_TIMEOUT: Duration = Duration::from_secs(1);
 /// The maximum number of attempts of a host process to store its run. After that it exits without having stored it.
 const MAX_FLUSHES: u32 = 600;
 /// Pause between two of these attempts.
 const FLUSH_PAUSE: Duration = Duration::from_secs(1);
-/// The notice after the database was replaced.
-const REPLACED: &str = "the list of background runs was removed or damaged while pi was running; a new one \
-                        was started with the runs that this pi still knows";
-
 /// Everything about the background runs of one agent directory. It lives as long as the process: runs continue while
 /// conversations open and close.
 pub struct BackgroundService {
@@ -63,35 +55,14 @@ pub fn background(agent_dir: &Path) -> Arc<BackgroundService> {
     Arc::clone(service)
 }
 
-/// Ends all background runs of this process because the process is exiting, and waits until their ends are stored.
-/// Returns a message for the user about these runs and about those that continue without this process.
-///
-/// Its conversations are closed first: a result is not for a session that is being left, but waits for its next opening.
-pub async fn close_all() -> Option<String> {
-    let services: Vec<_> = SERVICES.lock().values().cloned().collect();
-    let undelivered: Vec<_> = services.iter().map(|service| service.conversations.close_all()).collect();
-    let ended: Vec<_> =
-        services.iter().flat_map(|service| service.end_all()).map(|live| live.record()).collect();
-    for (service, undelivered) in services.iter().zip(undelivered) {
-        service.close().await;
-        service.blocking(move |service| service.store.release(&undelivered)).await;
-    }
-    let mut continuing = Vec::new();
-    for service in &services {
-        continuing.extend(timeout(FIND_TIMEOUT, service.continuing()).await.unwrap_or_default());
-    }
-    let all = [ended, continuing];
-    blocking(move || {
-        let [ended, continuing] = all;
-        let is_saved = ended.iter().chain(&continuing).any(RunRecord::session_is_saved);
-        exit_message(&ended, &continuing, is_saved)
-    })
-    .await
+/// Returns the services of all agent directories of this process.
+pub(super) fn services() -> Vec<Arc<BackgroundService>> {
+    SERVICES.lock().values().cloned().collect()
 }
 
 /// Waits a few seconds until the runs being ended have ended, and their ends are stored.
 pub async fn ended() {
-    let services: Vec<_> = SERVICES.lock().values().cloned().collect();
+    let services = services();
     let ended = async {
         for service in &services {
             let mut runs = service.registry.background(None);
@@ -150,7 +121,7 @@ impl BackgroundService {
     }
 
     /// The runs that outlive this process, of the conversations that were open in it, newest first.
-    async fn continuing(self: &Arc<Self>) -> Vec<RunRecord> {
+    pub(super) async fn continuing(self: &Arc<Self>) -> Vec<RunRecord> {
         let sessions = self.conversations.ever_open();
         if sessions.is_empty() {
             return Vec::new();
@@ -171,39 +142,6 @@ impl BackgroundService {
         store.await;
     }
 
-    /// If the database was removed, or was set aside because of damage, since the last call: stores the runs and results that this
-    /// process knows in the new one, and notifies the user. These are its live runs, the ended runs that its conversations show,
-    /// and the results that wait for them.
-    pub(super) async fn restore_if_replaced(self: &Arc<Self>) {
-        let check = |service: &Self| {
-            let is_replaced = service.store.was_replaced();
-            if is_replaced {
-                service.restore_ended();
-                service.store.notify_user(REPLACED.to_owned());
-            }
-            is_replaced
-        };
-        if self.blocking(check).await {
-            for live in self.registry.background(None) {
-                self.save(&live).await;
-            }
-            self.invalidate(false);
-        }
-    }
-
-    fn restore_ended(&self) {
-        for view in self.conversations.all() {
-            // The last shown state may be newer, but lacks the long texts.
-            let shown = view.runs().into_iter().filter(|run| !run.is_live() && !run.is_foreground);
-            for run in &view.ended().into_iter().chain(shown).collect::<Vec<RunRecord>>() {
-                self.store.put_missing(run);
-            }
-            for delivery in view.outbox.waiting() {
-                self.store.put_delivery(&delivery);
-            }
-        }
-    }
-
     /// Makes every open conversation read the store again, and look for deliveries if there may be some.
     pub(super) fn invalidate(&self, may_deliver: bool) {
         self.conversations.invalidate(may_deliver);
@@ -218,7 +156,7 @@ impl BackgroundService {
         self.blocking(|service| service.store.flush()).await;
     }
 
-    fn end_all(&self) -> Vec<Arc<LiveRun>> {
+    pub(super) fn end_all(&self) -> Vec<Arc<LiveRun>> {
         let runs = self.registry.background(None);
         for live in &runs {
             live.end(EndReason::HostEnds);

@@ -6,11 +6,12 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::conversation::view::{ConversationScope, ConversationView};
+use super::deliver::store_again;
 use super::ending::adopt_orphans;
 use super::live_run::EndReason;
 use super::run_store::{SEND, STOP};
 use super::service::BackgroundService;
-use crate::run::{load_config, recover_trees, spawn_task, sweep_leftovers};
+use crate::run::{RunRecord, load_config, recover_trees, spawn_task, sweep_leftovers};
 use store::Request;
 
 /// The pause between two polls of the store while runs are live.
@@ -26,6 +27,10 @@ const MEASURE_INTERVAL: Duration = Duration::from_secs(5 * 60);
 
 /// Interval of the search for private trees of dead processes. It lists one directory.
 const TREE_INTERVAL: Duration = Duration::from_secs(30);
+
+/// The notice after the database was replaced.
+const REPLACED: &str = "the list of background runs was removed or damaged while pi was running; a new one \
+                        was started with the runs that this pi still knows";
 
 /// The last time of each task, and the last version of the store.
 struct Schedule {
@@ -68,7 +73,7 @@ fn is_needed(service: &BackgroundService) -> bool {
 }
 
 async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
-    service.restore_if_replaced().await;
+    restore_if_replaced(service).await;
     let before = schedule.version;
     let changes = service.blocking(move |BackgroundService { store, .. }| {
         store.flush();
@@ -120,6 +125,37 @@ async fn poll(service: &Arc<BackgroundService>, schedule: &mut Schedule) {
         if service.blocking(measure).await {
             service.invalidate(false);
         }
+    }
+}
+
+/// If the database was removed, or was set aside because of damage, since the last call: stores the runs and results that this
+/// process knows in the new one, and notifies the user. These are its live runs, the ended runs that its conversations show,
+/// and the results that wait for them.
+pub(super) async fn restore_if_replaced(service: &Arc<BackgroundService>) {
+    let check = |service: &BackgroundService| {
+        let is_replaced = service.store.was_replaced();
+        if is_replaced {
+            restore_ended(service);
+            service.store.notify_user(REPLACED.to_owned());
+        }
+        is_replaced
+    };
+    if service.blocking(check).await {
+        for live in service.registry.background(None) {
+            service.save(&live).await;
+        }
+        service.invalidate(false);
+    }
+}
+
+fn restore_ended(service: &BackgroundService) {
+    for view in service.conversations.all() {
+        // The last shown state may be newer, but lacks the long texts.
+        let shown = view.runs().into_iter().filter(|run| !run.is_live() && !run.is_foreground);
+        for run in &view.ended().into_iter().chain(shown).collect::<Vec<RunRecord>>() {
+            service.store.put_missing(run);
+        }
+        store_again(service, &view);
     }
 }
 

@@ -33,7 +33,7 @@ pub fn draw_report(page: &mut Page, report: &Report) {
 }
 
 /// Draws lines of a report, one column in from the left like pi's own messages.
-pub(in crate::present) fn draw_lines(page: &mut Page, lines: &[ReportLine]) {
+pub(crate) fn draw_lines(page: &mut Page, lines: &[ReportLine]) {
     let has_marks = lines.iter().any(|line| !line.mark.sign().is_empty());
     let widest = NAME_COLUMNS.min(page.width() / NAME_SHARE);
     let named = lines.iter().filter(|line| !line.text.is_empty());

@@ -1,6 +1,6 @@
 //! Cards of the tools for work in the background: one line each, more when expanded or when something is wrong.
 
-use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::report::draw_lines;
@@ -8,10 +8,9 @@ use super::state::Phase;
 use super::stored::read;
 use super::title;
 use crate::present::paint::{Color, INDENT, Limit, PREVIEW_CHARS, Page, Part, Span, beginning, folded};
-use crate::present::{Mark, Report};
-use crate::run::for_person;
+use crate::present::{Mark, Receipt, SessionDetails, SpawnableAgent, SpawnableAgents, ToolDetails};
+use crate::run::{WriteReach, for_person};
 use agents::{Tool, prepare_arguments};
-use sanitizer::text_enum;
 
 /// A narrower head has the id instead of the kind of the call.
 const WIDE_FROM: usize = 44;
@@ -30,65 +29,6 @@ pub(super) struct SessionCall {
     text: String,
     phase: Phase,
     is_error: bool,
-}
-
-text_enum! {
-    enum ReceiptStatus {
-        Accepted = "accepted",
-        Forbidden = "forbidden",
-        Error = "error",
-    }
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Receipt {
-    #[serde(rename = "status")]
-    _status: ReceiptStatus,
-    run_id: Option<String>,
-    child_session_key: Option<String>,
-    #[serde(rename = "note")]
-    _note: Option<String>,
-    error: Option<String>,
-    warnings: Option<Vec<String>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Agents {
-    agents: Vec<Agent>,
-    #[serde(rename = "defaultAgent")]
-    _default_agent: Option<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Agent {
-    id: String,
-    description: String,
-    source: String,
-    readonly: bool,
-    /// Absent in sessions of the first releases.
-    can_write: Option<bool>,
-    writes: Option<String>,
-    model: Option<String>,
-    model_from: Option<String>,
-}
-
-/// The details of a session tool: its answer for people, and the deliveries that the model has with it.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Answer {
-    report: Report,
-    delivery_ids: Option<Vec<String>>,
-}
-
-impl Answer {
-    /// Returns true if it starts or continues a run, and does not have the run's result.
-    fn starts(&self) -> bool {
-        let has_result = self.delivery_ids.as_ref().is_some_and(|ids| !ids.is_empty());
-        !has_result && self.report.lines.first().is_some_and(|line| line.mark == Mark::Started)
-    }
 }
 
 impl SessionCall {
@@ -147,17 +87,17 @@ impl SessionCall {
     }
 
     fn spawn_head(&self, width: usize) -> Vec<Part> {
-        let receipt: Option<Receipt> = self.stored("subagent-receipt");
-        let receipt = receipt.as_ref();
-        let key = receipt.and_then(|receipt| receipt.child_session_key.as_deref()).unwrap_or_default();
+        let (run_id, key) = match self.stored() {
+            Some(Receipt::Accepted { run_id, session_key, .. }) => (run_id, session_key),
+            _ => Default::default(),
+        };
         // `agent:<agentId>:subagent:<uuid>`.
         let spawned = key.split(':').nth(1).unwrap_or_default();
         let named = [self.argument("agentId"), self.argument("agent"), spawned, "subagent"];
         let agent = named.into_iter().find(|name| !name.is_empty());
-        let run_id = receipt.and_then(|receipt| receipt.run_id.as_deref()).unwrap_or_default();
         let started = Span::new("muted", if self.mark() == Mark::Started { "started" } else { "" });
         let (label, id) =
-            (Span::new("toolOutput", folded(self.argument("label"))), Span::new("dim", folded(run_id)));
+            (Span::new("toolOutput", folded(self.argument("label"))), Span::new("dim", folded(&run_id)));
         if width < WIDE_FROM {
             let name = folded(agent.unwrap_or_default());
             return vec![title(self.mark(), &name, ""), id.into(), started.into(), label.into()];
@@ -173,38 +113,37 @@ impl SessionCall {
     }
 
     fn draw_receipt(&self, page: &mut Page, is_expanded: bool) {
-        let Some(receipt) = self.stored::<Receipt>("subagent-receipt") else {
-            self.draw_plain(page);
-            return;
+        let (warnings, key) = match self.stored() {
+            Some(Receipt::Accepted { warnings, session_key, .. }) if !self.is_error => {
+                (warnings, session_key)
+            }
+            Some(Receipt::Forbidden { error } | Receipt::Error { error }) => {
+                return page.text("error", &for_person(&error), Limit::None);
+            }
+            _ => return self.draw_plain(page),
         };
-        if self.is_error {
-            let error = receipt.error.as_deref().filter(|error| !error.is_empty());
-            page.text("error", &for_person(error.unwrap_or(&self.text)), Limit::None);
-            return;
-        }
         if is_expanded {
             page.text("muted", self.argument("task"), Limit::None);
         }
-        for warning in receipt.warnings.iter().flatten() {
+        for warning in &warnings {
             page.text("warning", warning, Limit::None);
         }
-        let key = receipt.child_session_key.filter(|key| is_expanded && !key.is_empty());
-        if let Some(key) = key {
+        if is_expanded && !key.is_empty() {
             page.line([Span::new("dim", folded(&key))]);
         }
     }
 
     fn agents_head(&self) -> Vec<Part> {
-        let listed: Option<Agents> = self.stored("subagent-agents");
-        let agents = listed.map(|listed| listed.agents).unwrap_or_default();
-        let names: Vec<String> = agents.iter().map(|agent| folded(&agent.id)).collect();
+        let listed: Option<SpawnableAgents> = self.stored();
+        let names: Vec<String> =
+            listed.iter().flat_map(|listed| &listed.agents).map(|agent| folded(&agent.id)).collect();
         vec![title(self.mark(), "agents_list", ""), Span::new("muted", names.join(", ")).into()]
     }
 
     fn draw_agents(&self, page: &mut Page, is_expanded: bool) {
-        if let Some(Agents { agents, .. }) = self.stored("subagent-agents") {
+        if let Some(SpawnableAgents { agents, .. }) = self.stored() {
             for agent in agents.iter().filter(|_| is_expanded) {
-                page.spans(agent.spans());
+                page.spans(agent_spans(agent));
             }
             return;
         }
@@ -217,8 +156,8 @@ impl SessionCall {
 
     /// Draws the answer in the form of the commands.
     fn draw_answer(&self, page: &mut Page, is_expanded: bool) {
-        match self.stored::<Answer>("subagent-session") {
-            Some(Answer { report, .. }) => {
+        match self.stored() {
+            Some(SessionDetails { report, .. }) => {
                 let shown = if is_expanded || self.is_error { usize::MAX } else { FEW_LINES };
                 draw_lines(page, &report.lines[..shown.min(report.lines.len())]);
             }
@@ -226,8 +165,8 @@ impl SessionCall {
         }
     }
 
-    fn stored<T: serde::de::DeserializeOwned>(&self, kind: &str) -> Option<T> {
-        read(&self.details, kind)
+    fn stored<T: DeserializeOwned + ToolDetails>(&self) -> Option<T> {
+        read(&self.details, T::KIND)
     }
 
     /// Draws the readable text of foreign details.
@@ -247,7 +186,7 @@ impl SessionCall {
             Phase::Done if self.is_error => Mark::Error,
             // The run works, or has ended in the meantime: the message with its result has the outcome.
             Phase::Done if Tool::parse(&self.tool) == Some(Tool::SessionsSpawn) => Mark::Started,
-            Phase::Done if self.stored("subagent-session").is_some_and(|answer: Answer| answer.starts()) => {
+            Phase::Done if self.stored().is_some_and(|details: SessionDetails| details.starts_run()) => {
                 Mark::Started
             }
             Phase::Done => Mark::Ok,
@@ -257,22 +196,18 @@ impl SessionCall {
     }
 }
 
-impl Agent {
-    fn spans(&self) -> Vec<Span> {
-        let Self { id, description, source, readonly, can_write, writes, model, model_from } = self;
-        let mut traits = vec![source.clone()];
-        traits.extend(readonly.then(|| "readonly".to_owned()));
-        traits.extend((!readonly && *can_write == Some(false)).then(|| "cannot write here".to_owned()));
-        traits.extend(
-            writes.as_deref().filter(|writes| *writes == "anywhere").map(|_| "writes anywhere".to_owned()),
-        );
-        let from = model_from.as_deref().map(|from| format!(" from {from}")).unwrap_or_default();
-        traits
-            .extend(model.as_deref().filter(|model| !model.is_empty()).map(|model| format!("{model}{from}")));
-        vec![
-            Span::new("accent", folded(id)),
-            Span::new("dim", format!(" ({})  ", folded(&traits.join(", ")))),
-            Span::new("toolOutput", folded(description)),
-        ]
-    }
+fn agent_spans(agent: &SpawnableAgent) -> Vec<Span> {
+    let SpawnableAgent { id, description, source, readonly, can_write, writes, model, model_from, .. } =
+        agent;
+    let mut traits = vec![source.as_str().to_owned()];
+    traits.extend(readonly.then(|| "readonly".to_owned()));
+    traits.extend((!readonly && !can_write).then(|| "cannot write here".to_owned()));
+    traits.extend((*writes == Some(WriteReach::Anywhere)).then(|| "writes anywhere".to_owned()));
+    let from = model_from.as_deref().map(|from| format!(" from {from}")).unwrap_or_default();
+    traits.extend(model.as_deref().filter(|model| !model.is_empty()).map(|model| format!("{model}{from}")));
+    vec![
+        Span::new("accent", folded(id)),
+        Span::new("dim", format!(" ({})  ", folded(&traits.join(", ")))),
+        Span::new("toolOutput", folded(description)),
+    ]
 }

@@ -215,7 +215,7 @@ fn shown<'a>(state: &str, error: Option<&'a str>) -> Option<Cow<'a, str>> {
 }
 
 /// Returns a duration as text. While it is ticking, it omits the tenths.
-pub(in crate::present) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
+pub(crate) fn clock(elapsed_ms: f64, is_ticking: bool) -> String {
     let elapsed = duration_of(elapsed_ms);
     if is_ticking { figures::elapsed(elapsed) } else { figures::duration(elapsed) }
 }

@@ -113,7 +113,7 @@ pub(super) fn draw_failure(
 }
 
 /// Draws the facts that an answer may contradict, a line for each.
-pub(in crate::present) fn draw_caveats(page: &mut Page, caveats: &[Caveat]) {
+pub(crate) fn draw_caveats(page: &mut Page, caveats: &[Caveat]) {
     for caveat in caveats {
         page.wrapped(&[], &[Span::new("warning", caveat.message())], Limit::None);
     }
@@ -129,7 +129,7 @@ pub(super) fn draw_model_notes<'a>(page: &mut Page, results: impl IntoIterator<I
 }
 
 /// Draws the check of the work, the changed files, and the command that applies or undoes them.
-pub(in crate::present) fn draw_artifacts(page: &mut Page, result: &SingleResult, is_expanded: bool) {
+pub(crate) fn draw_artifacts(page: &mut Page, result: &SingleResult, is_expanded: bool) {
     if let Some(check) = &result.check {
         draw_check(page, check, is_expanded);
     }
@@ -149,7 +149,7 @@ pub(super) fn draw_partial(page: &mut Page, text: &str, is_expanded: bool) {
 }
 
 /// Draws the label above an unfinished text.
-pub(in crate::present) fn draw_partial_label(page: &mut Page) {
+pub(crate) fn draw_partial_label(page: &mut Page) {
     page.line([Span::new("muted", "last said:")]);
 }
 
@@ -292,7 +292,7 @@ pub(super) fn marked_call(call: &str, has_failed: bool) -> Vec<Span> {
 }
 
 /// Returns a tool call, with its name in a colour of its own. If it is too long, the path at its end is shortened.
-pub(in crate::present) fn call_spans(name_color: Color, call: &str) -> Vec<Span> {
+pub(crate) fn call_spans(name_color: Color, call: &str) -> Vec<Span> {
     let call = folded(call);
     let (name, given) = call.split_at(call.find(' ').map_or(0, |end| end + 1));
     let (before, path) = given.split_at(given.rfind(' ').map_or(0, |end| end + 1));

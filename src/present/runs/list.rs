@@ -22,7 +22,7 @@ const CHOSEN: &str = "▸ ";
 const OTHER: &str = "  ";
 
 /// The visible part of the list.
-pub(in crate::present) struct ListView<'a> {
+pub(crate) struct ListView<'a> {
     /// The keys of the runs with unread results.
     pub unread: &'a [String],
     /// The keys of the runs of other sessions, among runs of this one.
@@ -41,7 +41,7 @@ pub(in crate::present) struct ListView<'a> {
 
 /// A row of the panel's list.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::present) enum ListRow<'a> {
+pub(crate) enum ListRow<'a> {
     /// A workflow, whose runs follow unless it is folded.
     Workflow {
         workflow: &'a ShownWorkflow,
@@ -60,7 +60,7 @@ pub(in crate::present) enum ListRow<'a> {
 }
 
 /// Draws the number of runs in each state, and their usage.
-pub(in crate::present) fn draw_list_head(page: &mut Page, runs: &[&ShownRun], is_all: bool) {
+pub(crate) fn draw_list_head(page: &mut Page, runs: &[&ShownRun], is_all: bool) {
     // A narrow page has room for the counts instead.
     let title = Part { from: TITLE_FROM, ..Span::new("toolTitle", "Sub-agents").bold().into() };
     let scope = Span::new("warning", if is_all { "all sessions" } else { "" });
@@ -85,7 +85,7 @@ pub(in crate::present) fn draw_list_head(page: &mut Page, runs: &[&ShownRun], is
 }
 
 /// Draws the names of the columns, and a line for each visible row.
-pub(in crate::present) fn draw_list(page: &mut Page, rows: &[ListRow], view: &ListView) {
+pub(crate) fn draw_list(page: &mut Page, rows: &[ListRow], view: &ListView) {
     let texts = |row: &ListRow| match row {
         ListRow::Workflow { workflow, asking, .. } => workflow_texts(workflow, asking.is_some()),
         ListRow::Run { run, is_nested, .. } => run.texts(*is_nested, view.now_ms),

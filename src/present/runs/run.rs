@@ -16,7 +16,7 @@ const ERROR_LINES: usize = 6;
 const RESULT_LINES: usize = 6;
 
 /// Draws an entry of a transcript. A message has a blank line above it. Calls and their answers stay together.
-pub(in crate::present) fn draw_entry(page: &mut Page, entry: &TranscriptEntry) {
+pub(crate) fn draw_entry(page: &mut Page, entry: &TranscriptEntry) {
     let (text, name, is_error) = entry.parts();
     match entry.role() {
         TranscriptRole::User => {
@@ -42,7 +42,7 @@ pub(in crate::present) fn draw_entry(page: &mut Page, entry: &TranscriptEntry) {
 
 /// Draws the note above the oldest entry that is loaded. `file`: the transcript that has the older ones, if they cannot be
 /// loaded.
-pub(in crate::present) fn draw_older_entries(page: &mut Page, file: Option<&str>) {
+pub(crate) fn draw_older_entries(page: &mut Page, file: Option<&str>) {
     page.indented(INDENT, |page| match file {
         None => page.spans(vec![Span::new("dim", "… older entries are being read")]),
         Some(file) => page.spans(vec![Span::new("dim", "… older entries are in "), Span::path("dim", file)]),
@@ -67,7 +67,7 @@ fn draw_tool_result(page: &mut Page, text: &str, is_error: bool) {
 }
 
 /// Draws the head of its transcript.
-pub(in crate::present) fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64) {
+pub(crate) fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64) {
     let mark = run.mark(now_ms);
     let name = run.name();
     let agent = folded(&run.agent);
@@ -87,7 +87,7 @@ pub(in crate::present) fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64
 }
 
 /// Draws its task, its question, and its newest call.
-pub(in crate::present) fn draw_task(page: &mut Page, run: &ShownRun, has_task: bool) {
+pub(crate) fn draw_task(page: &mut Page, run: &ShownRun, has_task: bool) {
     if has_task {
         page.text("muted", &folded(beginning(&run.task, PREVIEW_CHARS)), Limit::Lines(TASK_LINES));
     }
@@ -98,7 +98,7 @@ pub(in crate::present) fn draw_task(page: &mut Page, run: &ShownRun, has_task: b
 }
 
 /// Draws the reasons why a run did not simply succeed.
-pub(in crate::present) fn draw_failure(page: &mut Page, run: &ShownRun, now_ms: i64) {
+pub(crate) fn draw_failure(page: &mut Page, run: &ShownRun, now_ms: i64) {
     if run.is_live() {
         return;
     }
@@ -111,7 +111,7 @@ pub(in crate::present) fn draw_failure(page: &mut Page, run: &ShownRun, now_ms: 
 }
 
 /// Draws its newest text, or its result, in at most `max` lines. The end of running text matters most.
-pub(in crate::present) fn draw_latest(page: &mut Page, run: &ShownRun, max: usize) {
+pub(crate) fn draw_latest(page: &mut Page, run: &ShownRun, max: usize) {
     if run.is_live() {
         page.end_of_prose(run.progress.text.as_deref().unwrap_or_default(), max);
         return;
@@ -135,21 +135,21 @@ pub(in crate::present) fn draw_latest(page: &mut Page, run: &ShownRun, max: usiz
 }
 
 /// Draws the artifacts of an ended run.
-pub(in crate::present) fn draw_run_artifacts(page: &mut Page, run: &ShownRun) {
+pub(crate) fn draw_run_artifacts(page: &mut Page, run: &ShownRun) {
     for artifacts in run.artifacts.iter().filter(|_| !run.is_live()) {
         draw_artifacts(page, &artifacts.as_result(&run.run_id, run.settled_of(artifacts)), false);
     }
 }
 
 /// Draws its usage.
-pub(in crate::present) fn draw_usage(page: &mut Page, run: &ShownRun) {
+pub(crate) fn draw_usage(page: &mut Page, run: &ShownRun) {
     let usage = run.usage_text();
     let parts = [usage.turns, usage.tokens, usage.cost, run.context(), run.model.as_deref().map(folded)];
     page.figures(parts.into_iter().flatten().map(|text| Span::new("dim", text)), usize::MAX);
 }
 
 /// Draws how it has ended. Nothing while it works.
-pub(in crate::present) fn draw_outcome(page: &mut Page, run: &ShownRun, now_ms: i64) {
+pub(crate) fn draw_outcome(page: &mut Page, run: &ShownRun, now_ms: i64) {
     if run.is_live() {
         return;
     }
@@ -172,7 +172,7 @@ fn draw_call(page: &mut Page, call: &str) {
 }
 
 /// Draws a run's question, in a line of its own, with its run and agent: the name leaves room for the question.
-pub(in crate::present) fn draw_question(page: &mut Page, run: &ShownRun) {
+pub(crate) fn draw_question(page: &mut Page, run: &ShownRun) {
     let Some(asked) = run.pending_question() else { return };
     let name = run.name();
     let agent = run.agent();

@@ -22,7 +22,7 @@ pub(super) const ELSEWHERE: &str = "another session";
 
 /// A run as it is drawn.
 #[derive(Clone, Debug, Default)]
-pub(in crate::present) struct ShownRun(pub(in crate::present) RunRecord);
+pub(crate) struct ShownRun(pub(crate) RunRecord);
 
 impl Deref for ShownRun {
     type Target = RunRecord;
@@ -33,7 +33,7 @@ impl Deref for ShownRun {
 }
 
 /// Reads runs from JSON, without the ones of another form.
-pub(in crate::present) fn read_runs(json: &str) -> Vec<ShownRun> {
+pub(crate) fn read_runs(json: &str) -> Vec<ShownRun> {
     let all: Result<(Vec<RunRecord>, Vec<LiveSnapshot>), _> =
         serde_json::from_str(json).and_then(|runs| Ok((runs, serde_json::from_str(json)?)));
     if let Ok((runs, progress)) = all {
@@ -79,7 +79,7 @@ impl ShownRun {
     }
 
     /// Returns its name for people: its label, otherwise the first line of its task.
-    pub(in crate::present) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         let label = self.label.as_deref().filter(|label| !label.is_empty());
         let task = Some(self.task.as_str()).filter(|task| !task.is_empty());
         let name = first_line(beginning(label.or(task).unwrap_or(&self.agent), LINE_CHARS));
@@ -118,12 +118,12 @@ impl ShownRun {
         usage_text(&usage).tokens.unwrap_or_default()
     }
 
-    pub(in crate::present) fn pending_question(&self) -> Option<String> {
+    pub(crate) fn pending_question(&self) -> Option<String> {
         self.progress.pending_question.as_deref().filter(|_| self.is_live()).map(brief)
     }
 
     /// Returns true if it waits for the answer to a question.
-    pub(in crate::present) fn asks(&self) -> bool {
+    pub(crate) fn asks(&self) -> bool {
         self.pending_question().is_some()
     }
 

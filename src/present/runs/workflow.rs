@@ -8,7 +8,7 @@ use crate::present::{Mark, ShownWorkflow};
 use crate::run::RunRecord;
 
 /// Returns true if the workflow has called the run.
-pub(in crate::present) fn is_of(run: &RunRecord, workflow: &ShownWorkflow) -> bool {
+pub(crate) fn is_of(run: &RunRecord, workflow: &ShownWorkflow) -> bool {
     run.workflow.as_ref().is_some_and(|place| place.id == workflow.id && place.project == workflow.project)
 }
 
@@ -51,11 +51,7 @@ pub(super) fn widget_activity(workflow: &ShownWorkflow, live: &[ShownRun]) -> Ve
 
 /// Draws the details of a workflow: the question of the run `asking`, its state with its error, its file, and the commands that
 /// help.
-pub(in crate::present) fn draw_workflow(
-    page: &mut Page,
-    workflow: &ShownWorkflow,
-    asking: Option<&ShownRun>,
-) {
+pub(crate) fn draw_workflow(page: &mut Page, workflow: &ShownWorkflow, asking: Option<&ShownRun>) {
     page.blank();
     page.rule(&folded(&workflow.name));
     page.indented(INDENT, |page| {

@@ -1,9 +1,12 @@
 //! Decides whether an agent that a project defines may run: by policy, or by asking the user.
 
-use std::path::Path;
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use parking_lot::Mutex;
 
 use super::refusal::Refusal;
-use super::refused_agents::{is_refused, refuse};
 use super::resolve::ResolvedRun;
 use super::write_reach::only_reads;
 use crate::run::callbacks::ConfirmRequest;
@@ -18,6 +21,8 @@ const BAR: &str = "| ";
 /// rows with the facts and the answers.
 const PROMPT_LINES: usize = 3;
 const PROMPT_CHARS: usize = 160;
+/// The maximum number of remembered refusals. Above it the oldest are dropped, and pi asks the user again.
+const MAX_REFUSED: usize = 1000;
 
 impl ResolvedRun {
     /// Returns the question that the user has to answer first. `None` if the agent may run without one.
@@ -245,4 +250,51 @@ fn sentence(note: &str) -> String {
     let mut rest = note.chars();
     let first: String = rest.by_ref().take(1).flat_map(char::to_uppercase).collect();
     format!("{first}{}.", rest.as_str())
+}
+
+/// The project agents that the user has refused, the oldest first. Only the memory of this process has them: a new session, a
+/// new process and a changed file ask again.
+static REFUSED: Mutex<VecDeque<RefusedAgent>> = Mutex::new(VecDeque::new());
+
+/// A refused definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct RefusedAgent {
+    /// The id of the session; empty if the caller has none.
+    session: String,
+    path: PathBuf,
+    content_hash: String,
+}
+
+impl RefusedAgent {
+    /// Blocks, because it follows links.
+    fn new(session: Option<&str>, path: &Path, content_hash: &str) -> Self {
+        Self {
+            session: session.unwrap_or_default().to_owned(),
+            path: fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()),
+            content_hash: content_hash.to_owned(),
+        }
+    }
+}
+
+/// Returns true if the user refused exactly this content of this file in the session. Blocks.
+fn is_refused(session: Option<&str>, path: &Path, content_hash: &str) -> bool {
+    let agent = RefusedAgent::new(session, path, content_hash);
+    REFUSED.lock().contains(&agent)
+}
+
+/// Remembers that the user refused it. Blocks.
+fn refuse(session: Option<&str>, path: &Path, content_hash: &str) {
+    let agent = RefusedAgent::new(session, path, content_hash);
+    let mut refused = REFUSED.lock();
+    if !refused.contains(&agent) {
+        let excess = (refused.len() + 1).saturating_sub(MAX_REFUSED);
+        refused.drain(..excess);
+        refused.push_back(agent);
+    }
+}
+
+/// Forgets the refusal, because the user has asked for the agent. Blocks.
+pub(crate) fn ask_again(session: Option<&str>, path: &Path, content_hash: &str) {
+    let agent = RefusedAgent::new(session, path, content_hash);
+    REFUSED.lock().retain(|refused| *refused != agent);
 }

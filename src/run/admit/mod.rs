@@ -8,15 +8,14 @@
 //! |---|---|
 //! | `settings` | the configuration and the known secrets; read once per call |
 //! | `resolve` | the agent, model, limits and tools of the run |
-//! | `fixed_settings` | the settings of the run that no agent and no call overrides |
+//! | `fixed_settings` | groups of settings of a run |
 //! | `values` | the values that apply to the agent, and their sources |
 //! | `write_reach` | the tree that a child changes, and the changes that cannot be undone |
 //! | `permission_hooks/` | the user's extensions that watch tool calls, which every writing child loads |
 //! | `remote_limits` | the features that a child on another machine does not have |
 //! | `extensions` | the extensions that the child loads, and the downloads that it needs |
-//! | `confirm` | the question whether the user allows a project's agent |
+//! | `confirm` | the question whether the user allows a project's agent, and the agents that they have refused |
 //! | `script` | the question whether the user allows the script of a workflow |
-//! | `refused_agents` | the project's agents that the user has refused in a session |
 //! | `prepare` | the steps from a call to a run that may start |
 //! | `refusal` | the reasons for refusing a call |
 //! | `listing` | the list of agents, without running one |
@@ -28,7 +27,6 @@ pub(crate) mod listing;
 pub(crate) mod permission_hooks;
 pub(crate) mod prepare;
 mod refusal;
-mod refused_agents;
 mod remote_limits;
 pub(crate) mod resolve;
 mod script;
@@ -36,6 +34,7 @@ pub(crate) mod settings;
 pub(crate) mod values;
 mod write_reach;
 
+pub(crate) use confirm::ask_again;
 pub use extensions::Extensions;
 pub(crate) use extensions::{fetched_programs, missing_programs};
 pub use listing::{AgentInfo, CannotRun, Described, Listed, Listing, describe, list_agents};
@@ -44,7 +43,6 @@ pub(crate) use permission_hooks::find_permission_hooks;
 pub(crate) use prepare::SHOWN_TASK_BYTES;
 pub use prepare::{AdmittedRun, prepare, prepare_with};
 pub use refusal::{InvalidConfig, Refusal, for_person};
-pub(crate) use refused_agents::ask_again;
 pub use remote_limits::RemoteLimit;
 pub(crate) use remote_limits::cannot_continue;
 pub use resolve::Unmet;

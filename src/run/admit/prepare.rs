@@ -115,7 +115,8 @@ impl AdmittedRun {
         *limits = match self.spec.share {
             0 | 1 => limits.remaining_after(bytes, lines),
             several => {
-                let room = (self.resolved.output().max_total_bytes / several).saturating_sub(bytes).max(1);
+                let room =
+                    (self.resolved.config.output.max_total_bytes / several).saturating_sub(bytes).max(1);
                 TruncateLimits { max_bytes: limits.max_bytes.min(room), ..*limits }
             }
         };
@@ -308,7 +309,7 @@ impl<'a> Call<'a> {
         self.builder.agent.clone_from(&resolved.agent.name);
         self.builder.output_schema.clone_from(&resolved.agent.output_schema);
         self.builder.model.clone_from(&resolved.model);
-        self.builder.limits = resolved.output().per_answer(self.spec.share);
+        self.builder.limits = resolved.config.output.per_answer(self.spec.share);
         let plan = match plan {
             Ok(plan) => Arc::new(plan),
             Err(no_tool) => {

@@ -35,8 +35,9 @@ use worktree::{WorkTree, has_git, leads_git, withheld_git_variables};
 #[derive(Clone, Debug)]
 pub(crate) struct ResolvedRun {
     pub agent: Arc<AgentDefinition>,
-    /// The configuration, with the settings that no agent and no call overrides; `fixed_settings` gives access to them.
-    pub(super) config: Config,
+    /// The configuration with the limits of this agent and this call in place. `values` has the model, the thinking level, the
+    /// context and the skills.
+    pub config: Config,
     /// The protocol that drives the child.
     pub protocol: &'static dyn ChildProtocol,
     /// The means that this machine has to restrain the child.
@@ -52,12 +53,6 @@ pub(crate) struct ResolvedRun {
     pub timeout: Option<Duration>,
     /// The setting or parameter that set `timeout`.
     pub limited_by: &'static str,
-    /// The limit on silence while no tool runs.
-    pub idle_timeout: Option<Duration>,
-    /// The budget that all attempts share.
-    pub budget: Budget,
-    /// The limits on repeated calls.
-    pub loops: LoopLimits,
     pub(crate) sandbox: SandboxPlan,
     /// The launcher that starts the child, here or on another machine.
     pub(crate) launcher: Arc<dyn Launcher>,
@@ -174,19 +169,12 @@ pub(crate) fn resolve(
     let (skills, missing) = SkillFiles::of(&values.skills.value, &context.host);
     notices.extend(missing);
     notices.extend(git_variables(&config, spec, launcher.remote_name()));
+    let config = config_of_run(config, timeout, &values, overrides.budget);
     let resolved = ResolvedRun {
         model: values.model.value.clone(),
         thinking: values.thinking.value.clone(),
         timeout,
         limited_by,
-        idle_timeout: values.idle_timeout.value,
-        budget: Budget {
-            max_cost: values.max_cost.value,
-            max_turns: values.max_turns.value,
-            ..config.budget
-        }
-        .at_most(overrides.budget),
-        loops: LoopLimits { stop_after: values.loop_stop_after.value, ..config.loops },
         unmet: (selected(&agent, &config).err().map(Unmet::Launcher))
             .or_else(|| capabilities.forbids().map(Unmet::Warden))
             .or_else(|| sandbox.forbids().map(Unmet::Sandbox))
@@ -215,6 +203,18 @@ pub(crate) fn resolve(
         notices,
     };
     Ok((resolved, plan))
+}
+
+/// Puts the limits of an agent and a call in place of the configured ones.
+fn config_of_run(config: Config, timeout: Option<Duration>, values: &AgentValues, budget: Budget) -> Config {
+    let (max_cost, max_turns) = (values.max_cost.value, values.max_turns.value);
+    Config {
+        timeout,
+        idle_timeout: values.idle_timeout.value,
+        budget: Budget { max_cost, max_turns, ..config.budget }.at_most(budget),
+        loops: LoopLimits { stop_after: values.loop_stop_after.value, ..config.loops },
+        ..config
+    }
 }
 
 /// Returns the reason why no changes of a run will be stored.
@@ -338,7 +338,8 @@ impl ResolvedRun {
     /// Returns true if the child may begin a turn only when its budget covers it. A remote child cannot be stopped
     /// between turns.
     pub(crate) fn needs_turn_grants(&self) -> bool {
-        let is_bounded = self.budget != Budget::default() || self.config.session_budget.max_cost.is_some();
+        let is_bounded =
+            self.config.budget != Budget::default() || self.config.session_budget.max_cost.is_some();
         is_bounded && self.launcher.remote_name().is_none()
     }
 
@@ -349,7 +350,7 @@ impl ResolvedRun {
 
     /// Returns the command that prepares the private tree. A run in place, or on another machine, has none.
     pub(crate) fn setup(&self) -> Option<&str> {
-        let own = self.values.setup.value.as_deref().or(self.configured_setup());
+        let own = self.values.setup.value.as_deref().or(self.config.isolation.setup.as_deref());
         own.filter(|_| self.is_isolated && self.launcher.remote_name().is_none())
     }
 

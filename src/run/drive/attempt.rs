@@ -83,7 +83,8 @@ impl ActiveRun<'_> {
             child.discard().await;
             return Err(verdict);
         }
-        let silence = SilenceLimits { idle: resolved.idle_timeout, tool: resolved.tool_timeout() };
+        let silence =
+            SilenceLimits { idle: resolved.config.idle_timeout, tool: resolved.config.tool_timeout };
         let hard = resolved.timeout;
         let limits = self.limits(script.is_some());
         self.steering.register(&child_control);
@@ -94,7 +95,7 @@ impl ActiveRun<'_> {
         let collector =
             SharedCollector::new(if submits { collector.with_submit_tool(SUBMIT) } else { collector });
         let can_ask = self.admitted.ask_target() != AskTarget::NoOne;
-        let check = CheckState::new(resolved.check().is_some(), resolved.check_limits().attempts);
+        let check = CheckState::new(resolved.check().is_some(), resolved.config.check.attempts);
         let deadline = Deadline::new(self.started, hard);
         let (questions, pending) = mpsc::unbounded_channel();
         let mut observer = DrivenChild {
@@ -107,7 +108,7 @@ impl ActiveRun<'_> {
             ask_key: if can_ask { AskKey::Expected } else { AskKey::Never },
             pauses_while_asking: can_ask,
             enforcer: &self.enforcer,
-            loop_guard: LoopGuard::new(resolved.loops, self.sanitizer(), &self.cancel),
+            loop_guard: LoopGuard::new(resolved.config.loops, self.sanitizer(), &self.cancel),
             provider: self.watchers.provider,
             limited: &self.limited,
             announcing: self.announcing(),
@@ -191,9 +192,10 @@ impl ActiveRun<'_> {
     }
 
     fn announcing(&self) -> Announcing {
-        match self.admitted.resolved.announce_mode() {
-            Some(AnnounceMode::Ask) => Announcing::Wanted,
-            Some(AnnounceMode::Auto) => Announcing::Missing,
+        let resolved = &self.admitted.resolved;
+        match resolved.config.announce.mode {
+            AnnounceMode::Ask if resolved.announces => Announcing::Wanted,
+            AnnounceMode::Auto if resolved.announces => Announcing::Missing,
             _ => Announcing::Never,
         }
     }
@@ -203,7 +205,7 @@ impl ActiveRun<'_> {
         let resolved = &self.admitted.resolved;
         SuperviseLimits {
             hard: resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed())),
-            grace: resolved.grace(),
+            grace: resolved.config.grace,
             linger: if resolved.launcher.remote_name().is_some() { REMOTE_LINGER } else { LINGER },
             drain: DRAIN,
             leave: if may_transfer { TRANSFER_TIMEOUT } else { Duration::ZERO },

@@ -205,7 +205,7 @@ impl ActiveRun<'_> {
         let resolved = &self.admitted.resolved;
         let Some(command) = resolved.setup() else { return Ok(()) };
         self.show_command("setup", command);
-        let limit = resolved.setup_timeout();
+        let limit = resolved.config.isolation.setup_timeout;
         let remaining = resolved.timeout.map(|limit| limit.saturating_sub(self.started.elapsed()));
         let sanitizer = self.sanitizer();
         let limit = remaining.map_or(limit, |remaining| remaining.min(limit));
@@ -247,7 +247,7 @@ impl ActiveRun<'_> {
         let runs = checks.state.begin();
         self.show_command("check", &command);
         let sanitizer = self.sanitizer();
-        let limit = self.admitted.resolved.check_limits().timeout;
+        let limit = self.admitted.resolved.config.check.timeout;
         let limit = remaining.map_or(limit, |remaining| remaining.min(limit));
         let checked = match self.run_in_tree(&command, checks.tree, limit, stop).await {
             Ok(ended) => {

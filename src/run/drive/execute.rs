@@ -100,11 +100,11 @@ impl AdmittedRun {
 
     pub(crate) async fn meter(&self) -> Meter {
         // The account is charged even without a bound, because one may be set later.
-        let limit = self.resolved.max_session_cost().unwrap_or_default();
+        let limit = self.resolved.config.session_budget.max_cost.unwrap_or_default();
         let context = Arc::clone(&self.spec.context);
         let account = move || account_of(context.account().unwrap_or(NO_SESSION), || spent_before(&context));
         let session = Some((blocking(account).await, limit));
-        Meter::new(self.resolved.budget, session, &self.resolved.agent.name)
+        Meter::new(self.resolved.config.budget, session, &self.resolved.agent.name)
             .continuing(self.spec.overrides.used_before)
             .charged_by_record(self.is_charged_by_record)
     }

@@ -11,6 +11,7 @@ use crate::run::record::git::{NoAnswer, read_only};
 use crate::run::record::isolation::{Isolated, IsolationError};
 use crate::run::record::snapshots::{Before, NotRecorded, TreeAtEnd, snapshot_store};
 use crate::run::result::verdict::Verdict;
+use crate::run::sandbox::WriteScope;
 use files::canonical;
 use sanitizer::with_cause;
 use worktree::root_of;
@@ -99,7 +100,7 @@ impl ActiveRun<'_> {
         let spec_of = Arc::clone(spec);
         let resolved = Arc::clone(resolved);
         let guardian = blocking(move || {
-            read_only(&resolved.capabilities, resolved.base_config(), &spec_of.context, &spec_of.cwd)
+            read_only(&resolved.capabilities, &resolved.config, &spec_of.context, &spec_of.cwd)
         })
         .await;
         WorkTree::read(&spec.cwd, &spec.context.env, guardian).await
@@ -113,7 +114,7 @@ impl ActiveRun<'_> {
         }
         let cwd = spec.cwd.clone();
         let root = blocking(move || root_of(&canonical(&cwd))).await;
-        let store = snapshot_store(&spec.context, resolved.base_config(), &resolved.capabilities).await;
+        let store = snapshot_store(&spec.context, &resolved.config, &resolved.capabilities).await;
         Before::take(store, &builder.run_id.get(), &root).await
     }
 
@@ -122,7 +123,12 @@ impl ActiveRun<'_> {
         if !resolved.may_write_here() || self.isolated.is_some() {
             return None;
         }
-        Some(Watched::start(blocking(move || resolved.watched_scope(&spec)).await?).await)
+        let confined = resolved.scope.clone();
+        // A child that may write everywhere is also watched in its tree, unless the tree is more than a project.
+        let of_tree =
+            move || WriteScope::of(&resolved.config, &spec.context, &spec.cwd).ok().map(|(scope, _)| scope);
+        let scope = blocking(move || confined.or_else(of_tree)).await?;
+        Some(Watched::start(scope).await)
     }
 
     /// Ends the snapshot of a run that gets no further child. The snapshot is removed unless an earlier child has

@@ -241,7 +241,7 @@ impl AdmittedRun {
         let wanted = RunFilesSpec {
             cwd: &spec.cwd,
             prompt: &prompt,
-            session: resolved.keeps_session(),
+            session: resolved.config.persist_session && resolved.launcher.keeps_session(),
             private_dirs: resolved.needs_private_dirs().then_some(PrivateDirsSpec {
                 agent_dir: &context.agent_dir,
                 credentials: resolved.credentials.as_deref(),
@@ -295,7 +295,7 @@ impl AdmittedRun {
     }
 
     fn pi(&self) -> Result<PiProgram, StartError> {
-        let configured = self.resolved.pi_command();
+        let configured = self.resolved.config.pi_command.as_deref();
         let launcher = &self.resolved.launcher;
         (launcher.locate(configured, &self.spec.cwd, &self.spec.context)).map_err(StartError::Executable)
     }

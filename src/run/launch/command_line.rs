@@ -195,14 +195,14 @@ impl Invocation<'_> {
 
     fn environment(&self) -> Vec<(OsString, OsString)> {
         let ResolvedRun { agent, depth, sandbox, .. } = &*self.run.resolved;
-        let (allows_lsp, lsp_actions) = self.run.resolved.lsp_actions();
+        let config = &self.run.resolved.config;
         let own = [
             (CHILD_MARKER, "1".to_owned()),
             (DEPTH, (depth.current + 1).to_string()),
             (MAX_DEPTH, depth.max.to_string()),
             (TOOLS, self.run.tools().join(",")),
-            (ALLOW_LSP, if allows_lsp { "1" } else { "0" }.to_owned()),
-            (LSP_ACTIONS, lsp_actions.join(",")),
+            (ALLOW_LSP, if config.allow_lsp_tools { "1" } else { "0" }.to_owned()),
+            (LSP_ACTIONS, config.allowed_lsp_actions.join(",")),
             (OWN_SHELL, if sandbox.is_enforced() { "1" } else { "0" }.to_owned()),
             (ASK_TOOL, json_of(ask_tool(self.run.ask_target(), ASK_KEY_PREFIX).as_ref())),
             (SUBMIT_TOOL, json_of(agent.output_schema.as_ref().map(submit_tool).as_ref())),
@@ -216,7 +216,7 @@ impl Invocation<'_> {
         let mut env = without_git_variables(&self.run.spec.context.env);
         // The host's log covers its children. A pi that a child starts must not write a log because of this variable.
         env.retain(|(name, _)| name != VARIABLE);
-        let configured = self.run.resolved.env().iter().filter(|(name, _)| !leads_git(name));
+        let configured = config.env.iter().filter(|(name, _)| !leads_git(name));
         let configured = configured.map(|(name, value)| (name.as_str(), OsString::from(value)));
         let own = own.map(|(name, value)| (name, OsString::from(value)));
         let set = |env: &mut Vec<(OsString, OsString)>, name: &str, value| {
@@ -256,7 +256,7 @@ impl Invocation<'_> {
     /// Returns the child's warden and its options, if there is one.
     fn guardian(&self) -> Option<Guardian> {
         let resolved = &*self.run.resolved;
-        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = resolved.resource_limits();
+        let config::Limits { memory_bytes, processes, cpu_seconds, open_files } = resolved.config.limits;
         let options = Options {
             sandbox: sandboxes::sandbox(resolved, &self.run.spec, self.files),
             limits: Limits { memory_bytes, processes, cpu_seconds, open_files },
@@ -264,7 +264,7 @@ impl Invocation<'_> {
             unless_kept: self.files.unless_kept(),
             directory: Some(self.files.child_directory.clone()),
             pid_namespace: resolved.supervision == Supervision::WardenNamespace,
-            grace: resolved.grace(),
+            grace: resolved.config.grace,
             ..Options::default()
         };
         Some(Guardian { program: resolved.capabilities.warden()?.to_path_buf(), options })

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::files::RunFiles;
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::context::HostContext;
-use crate::run::sandbox::hidden::{CREDENTIALS, SERVERS, below_home, private_tree, private_trees};
+use crate::run::sandbox::hidden::{self, CREDENTIALS, SERVERS, below_home, private_tree, private_trees};
 use crate::run::sandbox::{EnforcedSandbox, WriteScope};
 use crate::run::spec::RunSpec;
 use agents::Network;
@@ -36,7 +36,7 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
         // Only an existing directory can be masked. If this fails, no run can create a private tree either.
         drop(private::create_dir_all(&layout::private_trees(&spec.context.agent_dir)));
     }
-    let hidden = resolved.hidden_paths(&spec.context);
+    let hidden = hidden::hidden(&resolved.config, &spec.context);
     let shows_directory = hidden.iter().any(|place| files.child_directory.starts_with(place));
     let shown = shows_directory.then(|| files.child_directory.clone());
     // A child that cannot write to its project sees the real files there, not a copy.
@@ -99,11 +99,11 @@ pub(super) fn tool_shell(
     hidden.push(private_trees(&spec.context));
     let mut masked = Vec::new();
     if has_view {
-        masked = resolved.configured_hidden_paths(&spec.context);
+        masked = hidden::configured(&resolved.config, &spec.context);
     } else {
-        hidden.extend(resolved.hidden_paths(&spec.context));
+        hidden.extend(hidden::hidden(&resolved.config, &spec.context));
     }
-    let mut unset = unset(env, resolved.kept_variables());
+    let mut unset = unset(env, &resolved.config.sandbox.env);
     // The cache is only for pi. Tools keep their compiled code in their own directory.
     unset.extend(own.compile_cache().map(|(name, _)| OsString::from(name)));
     let scope = resolved.scope.iter().flat_map(WriteScope::writable);

@@ -93,7 +93,7 @@ impl Origin {
         at: PathBuf,
         stop: &Cancel,
     ) -> Result<Self, IsolationError> {
-        let store = snapshot_store(context, resolved.base_config(), &resolved.capabilities);
+        let store = snapshot_store(context, &resolved.config, &resolved.capabilities);
         let store = unless_cancelled(stop, store).await;
         let store = store.map_err(IsolationError::Stopped)?.map_err(SnapshotError::from)?;
         let found = blocking(move || {
@@ -137,7 +137,7 @@ impl Isolated {
         let stoppable_store = store.until(&stop);
         let store = store;
         // The earlier part of the run may have died before its tree was imported.
-        let lost = recovered(&store, id, resolved.grace(), &stop).await?;
+        let lost = recovered(&store, id, resolved.config.grace, &stop).await?;
         let before = if continues { store.open(id).await.ok() } else { None };
         if before.as_ref().and_then(|before| before.applied.as_ref()).is_some_and(|apply| !apply.is_complete)
         {
@@ -157,7 +157,7 @@ impl Isolated {
             stoppable_store.note_other_tree(&snapshot).await?;
             Ok::<_, SnapshotError>((
                 alive,
-                stoppable_store.private_tree(&snapshot, &place, resolved.copied_paths()).await?,
+                stoppable_store.private_tree(&snapshot, &place, &resolved.config.isolation.copy).await?,
             ))
         };
         let (alive, mut tree) = match created.await {
@@ -222,9 +222,9 @@ impl Isolated {
         let lacking = [
             (
                 "the paths of `isolation.copy` are not in the private tree",
-                !resolved.copied_paths().is_empty(),
+                !resolved.config.isolation.copy.is_empty(),
             ),
-            ("`isolation.setup` did not prepare the private tree", resolved.configured_setup().is_some()),
+            ("`isolation.setup` did not prepare the private tree", resolved.config.isolation.setup.is_some()),
         ];
         let lacking = lacking.into_iter().filter(|(_, is_set)| *is_set);
         notices.extend(lacking.map(|(what, _)| format!("{what}: `{launcher}` makes it on another machine")));

@@ -12,7 +12,7 @@ pub(crate) mod builder;
 mod tool_result;
 pub(crate) mod verdict;
 
-pub(crate) use tool_result::ANNOUNCE_SKIP;
+pub(crate) use tool_result::{ANNOUNCE_SKIP, text_content};
 pub use tool_result::{
     Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,

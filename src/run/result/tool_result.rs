@@ -443,7 +443,7 @@ fn is_same<T: PartialEq + ?Sized>(one: &Arc<T>, other: &Arc<T>) -> bool {
 
 impl ToolResult {
     /// Logs the outcome of a run and its cost, in USD.
-    pub(in crate::run) fn log(&self, cost: f64) {
+    pub(crate) fn log(&self, cost: f64) {
         if let Some(SingleResult { outcome, error, attempts, duration_ms, .. }) = self.details.results.first()
         {
             tracing::info!(

@@ -19,11 +19,11 @@ use crate::orchestrate::background::find::{
     NamedBy, Target, Wanted as WantedRun, find, matching, unreadable,
 };
 use crate::orchestrate::background::service::BackgroundService;
-use crate::orchestrate::background::spawn::{Receipt, SpawnRequest, spawn};
+use crate::orchestrate::background::spawn::{SpawnRequest, spawn};
 use crate::present::{
-    Clock, Report, WORKFLOW_WORD, WorkflowEnd, action_report, agent_report, agents_report, already_finished,
-    doctor_report, info_paths_report, info_report, list_report, log_report, moved_to_background_report,
-    refused_report, started_report, stopped_report,
+    Clock, Receipt, Report, WORKFLOW_WORD, WorkflowEnd, action_report, agent_report, agents_report,
+    already_finished, doctor_report, info_paths_report, info_report, list_report, log_report,
+    moved_to_background_report, refused_report, started_report, stopped_report,
 };
 use crate::run::{
     CallSettings, Host, HostCallbacks, HostCapabilities, HostContext, RunRecord, allow_script, ask_again,
@@ -360,7 +360,7 @@ async fn start(
             let report = started_report(run.as_ref(), &run_id, awaits_consent, &warnings);
             Report { watch: run.map(|run| run.key.into()).filter(|_| wait), ..report }
         }
-        Receipt::Forbidden(why) | Receipt::Error(why) => Report::error(for_person(&why)),
+        Receipt::Forbidden { error } | Receipt::Error { error } => Report::error(for_person(&error)),
     }
 }
 

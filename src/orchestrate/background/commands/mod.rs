@@ -14,5 +14,5 @@ pub use answer::{CommandHost, answer, restart_runs, stop_everything, transcript,
 pub(super) use answer::{NO_TRANSCRIPT, read, with_child_session};
 pub use complete::{Completion, complete, complete_script};
 pub use parse::{Command, RunCommand, parse, usage_report};
-pub use question::{AskingRun, NoQuestion, question_to_answer};
+pub use question::{ChosenQuestion, NoQuestion, WaitingQuestion, question_to_answer};
 pub use workflows::{HostScript, InterruptedWorkflow, interrupted_workflows};

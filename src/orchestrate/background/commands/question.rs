@@ -1,17 +1,39 @@
 //! Finds the question that `answer …` refers to, among the questions that wait for a person.
 
+use serde::{Deserialize, Serialize, Serializer};
+
 use super::parse::Words;
+use crate::orchestrate::background::find::{Named, Names, matching};
 use sanitizer::{nearest, quoted, suggestion};
 
-/// The run whose question waits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AskingRun {
+/// A question that waits for a person.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WaitingQuestion {
     /// Its id.
+    pub id: u32,
+    /// The id of the run that asks.
     pub run_id: String,
     /// The name of its agent.
     pub agent: String,
     /// Its own name, if it has one.
     pub label: Option<String>,
+}
+
+impl Named for WaitingQuestion {
+    fn names(&self) -> Names<'_> {
+        Names { run_id: &self.run_id, label: self.label.as_deref(), ..Names::default() }
+    }
+}
+
+/// The question that a person wants to answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ChosenQuestion {
+    /// Its id.
+    Id(u32),
+    /// The reason why there is none.
+    Problem(#[serde(serialize_with = "NoQuestion::serialize")] NoQuestion),
 }
 
 /// The reason why a line refers to no question.
@@ -33,54 +55,60 @@ pub enum NoQuestion {
     },
 }
 
-/// Returns the index of the question that a line refers to, oldest first: by its number from 1, by the run's label or
-/// the beginning of its id, or by the agent. Without any of these, it is the oldest question. `None` if the line is
+impl NoQuestion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+/// Returns the question that a line refers to: by its number from 1, by a name of its run, or by the agent. Without any of
+/// these, and if several have the name, it is the oldest question, which is the first of `waiting`. `None` if the line is
 /// another command.
-///
-/// # Errors
-///
-/// If no question waits, or none has this name.
 #[must_use]
-pub fn question_to_answer(line: &str, waiting: &[AskingRun]) -> Option<Result<usize, NoQuestion>> {
+pub fn question_to_answer(line: &str, waiting: &[WaitingQuestion]) -> Option<ChosenQuestion> {
     let mut words = Words(line);
     if words.next()? != "answer" {
         return None;
     }
     let rest = words.rest();
-    let which = rest.as_deref().unwrap_or_default().trim_matches('"').trim().to_owned();
-    if rest.is_some() && which.is_empty() {
-        // Every id begins with an empty text.
-        return Some(Err(NoQuestion::EmptyName));
-    }
-    let numbered = || which.parse::<usize>().ok()?.checked_sub(1).filter(|index| *index < waiting.len());
-    let is_of = |run: &AskingRun| {
-        run.run_id.starts_with(&which) || run.label.as_ref() == Some(&which) || run.agent == which
+    let which = rest.as_deref().unwrap_or_default().trim_matches('"').trim();
+    let found = if which.is_empty() {
+        waiting.first()
+    } else {
+        let numbered = which.parse::<usize>().ok().and_then(|number| waiting.get(number.checked_sub(1)?));
+        numbered
+            .or_else(|| matching(which, waiting).into_iter().next())
+            .or_else(|| waiting.iter().find(|question| question.agent == which))
     };
-    let found = numbered().or_else(|| waiting.iter().position(is_of));
-    Some(found.ok_or_else(|| {
-        if which.is_empty() || waiting.is_empty() {
-            return NoQuestion::NoneWaits;
+    Some(match found {
+        // Every id begins with an empty text.
+        _ if rest.is_some() && which.is_empty() => ChosenQuestion::Problem(NoQuestion::EmptyName),
+        Some(question) => ChosenQuestion::Id(question.id),
+        None if waiting.is_empty() => ChosenQuestion::Problem(NoQuestion::NoneWaits),
+        None => {
+            let names = waiting.iter().flat_map(|question| question.label.iter().chain([&question.agent]));
+            let nearest = nearest(which, names.map(String::as_str)).map(str::to_owned);
+            ChosenQuestion::Problem(NoQuestion::Unknown { name: which.to_owned(), nearest })
         }
-        let names = waiting.iter().flat_map(|run| run.label.iter().chain([&run.agent]));
-        let nearest = nearest(&which, names.map(String::as_str)).map(str::to_owned);
-        NoQuestion::Unknown { name: which.clone(), nearest }
-    }))
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn asking(run_id: &str, agent: &str, label: Option<&str>) -> AskingRun {
-        AskingRun { run_id: run_id.to_owned(), agent: agent.to_owned(), label: label.map(str::to_owned) }
+    fn asking(id: u32, run_id: &str, agent: &str, label: Option<&str>) -> WaitingQuestion {
+        let label = label.map(str::to_owned);
+        WaitingQuestion { id, run_id: run_id.to_owned(), agent: agent.to_owned(), label }
     }
 
     #[test]
     fn a_question_is_named_by_number_label_id_or_agent() {
         let waiting = [
-            asking("1a2b3c4d", "explorer", Some("the config")),
-            asking("5e6f7a8b", "reviewer", None),
-            asking("90abcdef", "reviewer", Some("2")),
+            asking(0, "1a2b3c4d", "explorer", Some("the config")),
+            asking(1, "5e6f7a8b", "reviewer", None),
+            asking(2, "90abcdef", "reviewer", Some("2")),
+            asking(3, "0badcafe", "reviewer", Some("5e6")),
         ];
         for (line, expected) in [
             ("answer", 0),
@@ -88,29 +116,35 @@ mod tests {
             ("answer 2", 1),
             ("answer the config", 0),
             ("answer \"the config\"", 0),
-            ("answer 5e6", 1),
+            ("answer The Config", 0),
+            ("answer 5e6f", 1),
+            ("answer 5e6", 3),
             ("answer 90", 2),
             ("answer reviewer", 1),
             ("answer \"reviewer", 1),
         ] {
-            assert_eq!(question_to_answer(line, &waiting), Some(Ok(expected)), "{line}");
+            assert_eq!(question_to_answer(line, &waiting), Some(ChosenQuestion::Id(expected)), "{line}");
         }
     }
 
     #[test]
     fn an_empty_name_is_refused() {
-        let waiting = [asking("1a2b3c4d", "explorer", Some(""))];
+        let waiting = [asking(0, "1a2b3c4d", "explorer", Some(""))];
         for line in ["answer \"\"", "answer \" \"", "answer \""] {
-            assert_eq!(question_to_answer(line, &waiting), Some(Err(NoQuestion::EmptyName)), "{line:?}");
+            assert_eq!(
+                question_to_answer(line, &waiting),
+                Some(ChosenQuestion::Problem(NoQuestion::EmptyName)),
+                "{line:?}"
+            );
         }
     }
 
     #[test]
     fn an_unknown_name_gets_the_nearest_known_one() {
-        let waiting = [asking("1a2b3c4d", "explorer", None)];
-        let problem = |line| {
-            let problem = question_to_answer(line, &waiting).and_then(Result::err);
-            problem.expect("no question has the name").to_string()
+        let waiting = [asking(0, "1a2b3c4d", "explorer", None)];
+        let problem = |line| match question_to_answer(line, &waiting) {
+            Some(ChosenQuestion::Problem(problem)) => problem.to_string(),
+            other => panic!("{line}: {other:?}"),
         };
         assert_eq!(
             problem("answer explorre"),
@@ -120,7 +154,7 @@ mod tests {
             assert!(problem(line).starts_with("No sub-agent named `"), "{line}: {}", problem(line));
             assert!(!problem(line).contains('\u{1b}'));
         }
-        let none = Some(Err(NoQuestion::NoneWaits));
+        let none = Some(ChosenQuestion::Problem(NoQuestion::NoneWaits));
         assert_eq!(question_to_answer("answer", &[]), none);
         assert_eq!(question_to_answer("answer explorer", &[]), none);
     }

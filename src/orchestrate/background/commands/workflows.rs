@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::parse::RunCommand;
 use crate::orchestrate::background::conversation::project_workflows::{
@@ -27,7 +27,7 @@ use crate::run::{
 use files::canonical;
 
 /// A script whose process the host of the conversation has started.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct HostScript {
     /// The absolute path of the script.
     pub path: PathBuf,
@@ -210,7 +210,7 @@ async fn answer_on(
             match stop_workflow(&workflow.project, context, &workflow.id).await {
                 Ok(true) => {}
                 Ok(false) => return workflow_not_stopped(&workflow),
-                Err(problem) => return Report::error(problem),
+                Err(problem) => return Report::error(problem.to_string()),
             }
             let is_its =
                 |script: &&HostScript| workflow.is_running() && workflow.host_pid == Some(script.pid);
@@ -231,7 +231,7 @@ async fn answer_on(
             match remove_workflow(&workflow.project, context, &workflow.id).await {
                 Ok(true) => workflow_discarded_report(&workflow, true),
                 Ok(false) => workflow_runs_again(&workflow),
-                Err(problem) => Report::error(problem),
+                Err(problem) => Report::error(problem.to_string()),
             }
         }
         _ => workflow_unchanged(&workflow),

@@ -44,7 +44,7 @@ impl BackgroundService {
     }
 
     /// Shows in all views that a command may have changed the state of a run's changes.
-    pub(in crate::orchestrate::background) async fn note_changes(self: &Arc<Self>, view: &ConversationView) {
+    pub(crate) async fn note_changes(self: &Arc<Self>, view: &ConversationView) {
         let _ = self.runs_of_person(view).await;
         self.invalidate(false);
     }
@@ -67,10 +67,7 @@ impl BackgroundService {
 
 impl RunStore {
     /// Adds the state of their changes to the ended runs.
-    pub(in crate::orchestrate::background) fn with_changes(
-        &self,
-        mut runs: Vec<RunRecord>,
-    ) -> Vec<RunRecord> {
+    pub(crate) fn with_changes(&self, mut runs: Vec<RunRecord>) -> Vec<RunRecord> {
         for run in runs.iter_mut().filter(|run| !run.is_live()) {
             let state = |id: &str| changes_of(&self.agent_dir, id).map(|changes| changes.state);
             run.changes_state = state(&run.run_id);
@@ -89,7 +86,7 @@ impl RunStore {
     }
 
     /// Returns the record of a step of a chain that continued in the background.
-    pub(in crate::orchestrate::background) fn step_with_id(&self, id: &str) -> Option<RunRecord> {
+    pub(crate) fn step_with_id(&self, id: &str) -> Option<RunRecord> {
         self.runs(None).iter().find_map(|run| run.step(id))
     }
 

@@ -15,12 +15,13 @@ use super::outbox::Pending;
 use super::project_workflows::{running_workflows, shown_workflows};
 use super::view::{ConversationScope, ConversationView};
 use crate::archive::path_before_archiving;
-use crate::orchestrate::background::deliver::{claim, close_conversation, open};
+use crate::orchestrate::background::deliver::{claim, close_conversation, open, take_back};
 use crate::orchestrate::background::ending::adopt_orphans;
 use crate::orchestrate::background::live_run::EndReason;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::spawn::spawnable;
-use crate::orchestrate::background::watch::watch_others;
+use crate::orchestrate::background::watch::{restore_if_replaced, watch_others};
+use crate::present::SpawnableAgents;
 use crate::present::{DeliveryBody, RunQuestion, message, questions_text};
 use crate::run::{HostCapabilities, RunId, RunRecord, blocking, load_config, remove_superseded, spawn_task};
 use agents::config::OnRestart;
@@ -74,7 +75,8 @@ pub async fn open_conversation(
 async fn learn_agents(service: Arc<BackgroundService>, view: Arc<ConversationView>) {
     let ConversationScope { cwd, context, .. } = view.scope.clone();
     let capabilities = HostCapabilities::probe(&context).await;
-    let (agents, _) = service.blocking(move |_| spawnable(&cwd, &context, &capabilities)).await;
+    let SpawnableAgents { agents, .. } =
+        service.blocking(move |_| spawnable(&cwd, &context, &capabilities)).await;
     view.set_agents(agents.into_iter().map(|agent| (agent.id, agent.description)).collect());
 }
 
@@ -236,9 +238,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
         }
         // Only now, because `until_settled` waits until the listener has received the deliveries.
         if ack == Ack::Rejected {
-            if !batch.deliveries.is_empty() {
-                view.outbox.put_back(batch.deliveries);
-            }
+            take_back(&view, batch.deliveries);
         } else if let (true, Some(pending)) = (batch.is_all, pending) {
             view.outbox.clear_pending(pending);
         }
@@ -263,7 +263,7 @@ async fn serve(service: Arc<BackgroundService>, view: Arc<ConversationView>, mut
 
 /// Reads the runs from the store.
 async fn read_stored(service: &Arc<BackgroundService>, view: &ConversationView) -> Vec<RunRecord> {
-    service.restore_if_replaced().await;
+    restore_if_replaced(service).await;
     let session = view.session().to_owned();
     let all = service.blocking(move |service| service.store.runs(Some(&session))).await;
     view.set_ended(all.iter().filter(|run| !run.is_live()));

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::present::{Report, ReportLine};
+use crate::present::{Report, ReportLine, SessionDetails, ToolDetails};
+use crate::run::text_content;
 use agents::{Tool, prepare_arguments};
 
 /// The default number of runs in a list, and of messages of a conversation.
@@ -68,27 +69,33 @@ impl ListWanted {
     }
 }
 
-/// The answer to a call.
-#[derive(Clone, Debug, PartialEq)]
+/// The answer to a call, as pi takes the result of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct SessionAnswer {
     /// For the model.
+    #[serde(rename = "content", serialize_with = "content")]
     pub value: Value,
     /// True if the call failed.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
     /// The same for people.
-    pub report: Report,
-    /// The deliveries whose content the answer has: they count as delivered once the conversation contains it.
-    pub delivery_ids: Vec<String>,
+    #[serde(serialize_with = "stamped")]
+    pub details: SessionDetails,
+}
+
+fn content<S: Serializer>(value: &Value, serializer: S) -> Result<S::Ok, S::Error> {
+    text_content(&value.to_string(), serializer)
+}
+
+fn stamped<S: Serializer>(details: &SessionDetails, serializer: S) -> Result<S::Ok, S::Error> {
+    details.stamped().serialize(serializer)
 }
 
 impl SessionAnswer {
-    /// The kind of these details in a session file, which outlives releases and may hold details of other tools.
-    pub const KIND: &str = "subagent-session";
-    /// Changes with the meaning of a field.
-    pub const VERSION: u32 = 1;
-
     pub(super) fn new(value: Value, report: Report) -> Self {
-        Self { value, is_error: report.is_error, report, delivery_ids: Vec::new() }
+        let is_error = report.is_error;
+        Self { value, is_error, details: SessionDetails { report, delivery_ids: Vec::new() } }
     }
 
     /// The answer to a call that did nothing.

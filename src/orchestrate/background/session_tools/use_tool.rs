@@ -16,8 +16,7 @@ use crate::orchestrate::background::deliver::Reservation;
 use crate::orchestrate::background::find::{NamedBy, Target, find};
 use crate::orchestrate::background::live_run::LiveRun;
 use crate::orchestrate::background::service::BackgroundService;
-use crate::orchestrate::background::spawn::Receipt;
-use crate::present::{Clock, DeliveryBody, RESULT_ARRIVES, action_report, refused_report};
+use crate::present::{Clock, DeliveryBody, RESULT_ARRIVES, Receipt, action_report, refused_report};
 use crate::run::{ActionOutcome, BackgroundStatus, HostCallbacks, RunRecord, blocking};
 use store::Delivery;
 use supervisor::Cancel;
@@ -117,8 +116,9 @@ async fn send_message(
         Awaited::Nothing => None,
     };
     let value = replied(&live.record(), delivery.as_ref());
-    let delivery_ids = delivery.into_iter().map(|delivery| delivery.id).collect();
-    SessionAnswer { delivery_ids, ..SessionAnswer::new(value, action_report(&live.record(), done)) }
+    let mut answer = SessionAnswer::new(value, action_report(&live.record(), done));
+    answer.details.delivery_ids.extend(delivery.map(|delivery| delivery.id));
+    answer
 }
 
 /// Resolves when the run asks its conversation.
@@ -148,7 +148,7 @@ pub async fn continue_run(
 ) -> Receipt {
     let run = match find(service, view, &Target::new(name), NamedBy::Program).await {
         Ok(run) => run,
-        Err(report) => return Receipt::Error(report.plain()),
+        Err(report) => return Receipt::error(report.plain()),
     };
     let message = message.filter(|message| !message.trim().is_empty());
     let done = match message {
@@ -163,6 +163,6 @@ pub async fn continue_run(
             warnings: Vec::new(),
             awaits_consent: false,
         },
-        Err(why) => Receipt::Error(refused_report(&run, "continued", &why.to_string()).plain()),
+        Err(why) => Receipt::error(refused_report(&run, "continued", &why.to_string()).plain()),
     }
 }

@@ -6,7 +6,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::plan::{SpawnPlan, plan};
 use super::refusal::{max_runs, too_many};
-use super::request::{Handoff, Receipt, SpawnRequest};
+use super::request::{Handoff, SpawnRequest};
 use crate::orchestrate::CallOrder;
 use crate::orchestrate::admission::EarlyChildren;
 use crate::orchestrate::background::drive::drive;
@@ -16,6 +16,7 @@ use crate::orchestrate::background::run_store::STOP;
 use crate::orchestrate::background::service::BackgroundService;
 use crate::orchestrate::background::watch::watch_others;
 use crate::orchestrate::early::claim_all;
+use crate::present::Receipt;
 use crate::run::{
     AdmittedRun, ErrorCode, HostCallbacks, RunId, RunRecord, SharedRunId, ToolResult, blocking, look_up,
     prepare_with, spawn_task,
@@ -53,7 +54,7 @@ pub async fn spawn(
     };
     let (sender, receipt) = oneshot::channel();
     spawn_task(begin(Arc::clone(service), plan, ends_with, (host_id, order), callbacks, sender));
-    receipt.await.unwrap_or_else(|_| Receipt::Error("the run could not be started".to_owned()))
+    receipt.await.unwrap_or_else(|_| Receipt::error("the run could not be started"))
 }
 
 /// Decides about a run, sends the receipt, and drives the run to its end.
@@ -104,7 +105,7 @@ async fn begin(
         }
     } else {
         let Some(registration) = host(&service, &live).await else {
-            return reply(Receipt::Forbidden(too_many(&live.config).to_string()));
+            return reply(Receipt::forbidden(too_many(&live.config).to_string()));
         };
         reply(accepted(true, None));
         match after_consent(&service, &live, preparing.await, handoff).await {
@@ -126,14 +127,14 @@ async fn accept(
 ) -> Result<(Registration, AdmittedRun), Receipt> {
     let ready = prepared.map_err(|result| refusal_of(&result))?;
     if let Some(unmet) = ready.unmet() {
-        return Err(Receipt::Error(unmet.to_string()));
+        return Err(Receipt::error(unmet.to_string()));
     }
     if let Some(exceeded) = ready.over_budget().await {
-        return Err(Receipt::Forbidden(exceeded.to_string()));
+        return Err(Receipt::forbidden(exceeded.to_string()));
     }
     if let Some(handoff) = handoff {
         if has_too_many(service, &live.config).await {
-            return Err(Receipt::Forbidden(too_many(&live.config).to_string()));
+            return Err(Receipt::forbidden(too_many(&live.config).to_string()));
         }
         let answer = handoff.hand_over(&live.key()).await;
         tracing::info!(
@@ -147,14 +148,14 @@ async fn accept(
     }
     live.note_prepared(&ready);
     let Some(registration) = host(service, live).await else {
-        return Err(Receipt::Forbidden(too_many(&live.config).to_string()));
+        return Err(Receipt::forbidden(too_many(&live.config).to_string()));
     };
     let key = live.key();
     let is_detached = live.record().is_detached;
     if is_detached && service.store.is_in_memory(&key) {
         // No other process could see the run, stop it, or deliver its result.
         service.store.forget(&key);
-        return Err(Receipt::Error(NO_STORE.to_owned()));
+        return Err(Receipt::error(NO_STORE));
     }
     Ok((registration, ready))
 }
@@ -179,7 +180,7 @@ async fn after_consent(
                 note_handed_over(service, live);
                 None
             }
-            Receipt::Forbidden(why) | Receipt::Error(why) => Some(Err(ready.not_started(&why))),
+            Receipt::Forbidden { error } | Receipt::Error { error } => Some(Err(ready.not_started(&error))),
         };
     }
     live.note_prepared(&ready);
@@ -219,5 +220,5 @@ fn refusal_of(result: &ToolResult) -> Receipt {
             ErrorCode::SubagentDisabled | ErrorCode::SubagentsDisabled | ErrorCode::SubagentDepthExceeded
         )
     });
-    if is_forbidden { Receipt::Forbidden(message) } else { Receipt::Error(message) }
+    if is_forbidden { Receipt::forbidden(message) } else { Receipt::error(message) }
 }

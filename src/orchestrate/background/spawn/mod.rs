@@ -5,10 +5,9 @@ mod accept;
 mod plan;
 mod refusal;
 mod request;
-mod spawnable;
 
 pub use accept::spawn;
+pub use plan::spawnable;
 pub use refusal::SpawnRefusal;
 pub(super) use refusal::{max_runs, refusal, too_many};
-pub use request::{Receipt, ReceiptStatus, SpawnRequest, receipts_of};
-pub use spawnable::{Spawnable, spawnable};
+pub use request::{SpawnRequest, receipts_of};

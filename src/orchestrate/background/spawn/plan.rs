@@ -1,17 +1,19 @@
-//! Decides about a request before anything is stored or started.
+//! Decides about a request before anything is stored or started, and lists the agents that a request may name.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use uuid::Uuid;
 
 use super::refusal::{detach_refusal, refusal};
-use super::request::{Handoff, Receipt, SpawnRequest};
+use super::request::{Handoff, SpawnRequest};
 use crate::orchestrate::early::take_key;
 use crate::orchestrate::model_override::{known_model, known_thinking, line};
+use crate::present::{Receipt, SpawnableAgent, SpawnableAgents};
 use crate::run::{
-    CallSettings, Cleanup, HostModel, RunId, RunOverrides, RunRecord, RunSpec, SHOWN_TASK_BYTES, Timeout,
-    find_agents, is_allowed, starts_another_pi,
+    CallSettings, Cleanup, HostCapabilities, HostContext, HostModel, RunId, RunOverrides, RunRecord, RunSpec,
+    SHOWN_TASK_BYTES, Timeout, default_agent, find_agents, is_allowed, list_agents, starts_another_pi,
 };
 use agents::config::{Config, OnExit};
 use sanitizer::Sanitizer;
@@ -19,6 +21,8 @@ use sanitizer::figures::millis;
 
 /// Longest label, in characters.
 const LABEL_CHARS: usize = 80;
+/// Longest description of an agent, in characters.
+const DESCRIPTION_CHARS: usize = 200;
 /// The longest limit that can be requested; 0 is no limit.
 const MAX_SECONDS: f64 = 7.0 * 24.0 * 3_600.0;
 
@@ -41,8 +45,8 @@ pub(super) fn plan(
     hosted: usize,
     model: Option<&HostModel>,
 ) -> Result<SpawnPlan, Box<Receipt>> {
-    let error = |text: String| Box::new(Receipt::Error(text));
-    let forbidden = |text: String| Box::new(Receipt::Forbidden(text));
+    let error = |text: String| Box::new(Receipt::error(text));
+    let forbidden = |text: String| Box::new(Receipt::forbidden(text));
     let settings = CallSettings::read(&request.cwd, &request.context);
     let sanitizer = Arc::clone(settings.sanitizer());
     let clean = |text: &str| sanitizer.sanitize(text).into_string();
@@ -165,4 +169,37 @@ fn cleanup_of(cleanup: Option<&str>, sanitizer: &Sanitizer) -> Result<Cleanup, I
     cleanup.map_or(Ok(Cleanup::Keep), |text| {
         Cleanup::parse(text).ok_or_else(|| InvalidOption::Cleanup(short(sanitizer, text)))
     })
+}
+
+/// Returns the agents that may run in the background, and the default agent if it is one of them. Blocks.
+#[must_use]
+pub fn spawnable(cwd: &Path, context: &HostContext, capabilities: &HostCapabilities) -> SpawnableAgents {
+    let settings = CallSettings::read(cwd, context);
+    let config = settings.config();
+    let sanitizer = settings.sanitizer();
+    let catalog = find_agents(cwd, context, &config);
+    let agents = list_agents(cwd, context, &settings, capabilities).agents.into_iter().filter(|listed| {
+        config.enabled && listed.plan.is_ok() && is_allowed(&config, &catalog, &listed.agent.name)
+    });
+    let clean =
+        |text: &str| sanitizer.clip(text, 4 * DESCRIPTION_CHARS).line(DESCRIPTION_CHARS).into_string();
+    let agents = agents.map(|listed| {
+        let agent = &listed.agent;
+        SpawnableAgent {
+            id: agent.name.clone(),
+            description: clean(&agent.description),
+            source: agent.source,
+            readonly: agent.readonly,
+            model: listed.values.model.value.as_deref().map(clean),
+            model_from: listed.values.model.value.as_ref().map(|_| listed.values.model.source.to_string()),
+            thinking: listed.values.thinking.value.clone(),
+            can_write: listed.writes.is_some(),
+            writes: listed.writes,
+            ask_target: agent.ask,
+        }
+    });
+    let agents: Vec<SpawnableAgent> = agents.collect();
+    let default_agent =
+        default_agent(&config, &catalog).filter(|name| agents.iter().any(|agent| agent.id == *name));
+    SpawnableAgents { agents, default_agent }
 }

@@ -1,4 +1,4 @@
-//! A request for a background run, its receipt, and how a host hands it over to a host process.
+//! A request for a background run, and how a host hands it over to a host process.
 
 use std::io;
 use std::path::PathBuf;
@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::orchestrate::{BackgroundMoveAnswer, CallOrder};
-use crate::present::RESULT_ARRIVES;
+use crate::present::{RESULT_ARRIVES, Receipt};
 use crate::run::{HostContext, RunRecord, blocking};
-use sanitizer::{chain, text_enum};
+use sanitizer::chain;
 use store::now_ms;
 use supervisor::{Cancel, Detached};
 
@@ -123,33 +123,10 @@ impl Handoff {
             serde_json::from_slice(&answer).map_err(|_| io::Error::other("it ended without an answer"))
         });
         let failed = |error: io::Error| {
-            Receipt::Error(format!("the host process of the run could not be started: {}", chain(&error)))
+            Receipt::error(format!("the host process of the run could not be started: {}", chain(&error)))
         };
         handed.await.unwrap_or_else(failed)
     }
-}
-
-/// The answer to a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Receipt {
-    /// The run was accepted.
-    Accepted {
-        /// As in [`RunRecord`](crate::orchestrate::background::RunRecord).
-        run_id: String,
-        /// As in [`RunRecord`](crate::orchestrate::background::RunRecord).
-        session_key: String,
-        /// The note for the model.
-        note: String,
-        /// Options that were skipped, and why.
-        warnings: Vec<String>,
-        /// True if it waits until the user has allowed its agent.
-        #[serde(default)]
-        awaits_consent: bool,
-    },
-    /// The configuration or a limit forbids it.
-    Forbidden(String),
-    /// The request, or something that it needs, is invalid.
-    Error(String),
 }
 
 /// The receipts for the runs of a call that was moved to the background.
@@ -164,25 +141,6 @@ pub fn receipts_of(answer: BackgroundMoveAnswer) -> Vec<Receipt> {
     };
     match answer {
         Ok(runs) => runs.into_iter().map(accepted).collect(),
-        Err(why) => vec![Receipt::Forbidden(format!("the call keeps waiting: {why}"))],
-    }
-}
-
-impl Receipt {
-    /// The kind of these details in a session file, which outlives releases and may hold details of other tools.
-    pub const KIND: &str = "subagent-receipt";
-    /// Changes with the meaning of a field.
-    pub const VERSION: u32 = 1;
-}
-
-text_enum! {
-    /// The kind of a [`Receipt`] in a word.
-    pub enum ReceiptStatus {
-        /// [`Receipt::Accepted`].
-        Accepted = "accepted",
-        /// [`Receipt::Forbidden`].
-        Forbidden = "forbidden",
-        /// [`Receipt::Error`].
-        Error = "error",
+        Err(why) => vec![Receipt::forbidden(format!("the call keeps waiting: {why}"))],
     }
 }

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use tokio::select;
 use tokio::time::sleep;
 
-use super::kept_result::{KeptResult, RAN_AGAIN};
 use super::open::{OpenWorkflow, find};
-use super::record::{WorkflowRecord, expiry};
+use super::record::{KeptResult, RAN_AGAIN, WorkflowRecord, expiry};
 use super::sharing::{Joined, Lead, Part, enter};
 use crate::orchestrate::background::actions::resumed;
 use crate::orchestrate::background::ending::adopt_orphan;
 use crate::orchestrate::background::foreground::record_of;
+use crate::orchestrate::background::run_store::WorkflowStoreError;
 use crate::orchestrate::background::service::{BackgroundService, background};
 use crate::orchestrate::call::Call;
 use crate::run::{
@@ -143,7 +143,7 @@ async fn work(
                 let stored = run.clone();
                 if let Some(result) = blocking(move || KeptResult::read(&kept, &stored)).await {
                     tracing::info!(target: "run", run = run.run_id, key = place.key, "a stored result is reused");
-                    touch(service, &place, ready.resolved.base_config()).await;
+                    touch(service, &place, &ready.resolved.config).await;
                     lead.finish(&result);
                     return Claimed::Result(Box::new(result));
                 }
@@ -228,7 +228,7 @@ async fn begin(
     place: &WorkflowRun,
     known: Option<(RunRecord, NamedRun)>,
     note: Option<String>,
-) -> Result<Option<Begun>, String> {
+) -> Result<Option<Begun>, WorkflowStoreError> {
     let shown = note.as_ref().map(|note| format!("key {}: {note}{RAN_AGAIN}", quoted(&place.key)));
     ready.builder.diagnostics.extend(shown);
     let mut from_start = None;
@@ -256,7 +256,7 @@ async fn begin(
     for ready in std::iter::once(&mut ready).chain(&mut from_start) {
         ready.is_charged_by_record = true;
     }
-    let workflow = stored_workflow(place, ready.resolved.base_config());
+    let workflow = stored_workflow(place, &ready.resolved.config);
     let (stored, place) = (record.clone(), place.clone());
     let known = known.map(|(_, named)| named);
     let claim = move |service: &BackgroundService| {
@@ -316,7 +316,7 @@ async fn knows_task(session: PathBuf, ready: &AdmittedRun) -> bool {
 }
 
 /// A run whose result cannot be kept.
-fn unstored(mut ready: AdmittedRun, problem: &str, lead: Lead) -> Claimed {
+fn unstored(mut ready: AdmittedRun, problem: &WorkflowStoreError, lead: Lead) -> Claimed {
     ready.note(format!("the result is not kept for the workflow: {problem}"));
     Claimed::Run(Box::new(KeyedRun { ready, record: None, from_start: None, lead }))
 }

@@ -11,6 +11,7 @@ use tokio::time::sleep;
 use super::record::{WorkflowLimits, WorkflowRecord, expiry};
 use crate::orchestrate::background::ending::adopt_orphan;
 use crate::orchestrate::background::live_run::{EndReason, LiveRun};
+use crate::orchestrate::background::run_store::WorkflowStoreError;
 use crate::orchestrate::background::service::{BackgroundService, background};
 use crate::run::{
     HostContext, RunRecord, WorkflowState, blocking, charge_others, forget_account, load_config, spawn_task,
@@ -88,12 +89,12 @@ pub enum WorkflowError {
         where_: String,
     },
     /// The store of runs fails.
-    #[error("workflow {} cannot keep its results: {problem}", quoted(id))]
+    #[error("workflow {} cannot keep its results: {source}", quoted(id))]
     NoStore {
         /// Its id.
         id: String,
         /// The reason.
-        problem: String,
+        source: WorkflowStoreError,
     },
     /// The configuration is not valid.
     #[error("{0}")]
@@ -148,7 +149,7 @@ pub async fn open_workflow(
     let Some(_opening) = Opening::enter(place(&service, &key)) else {
         return Err(WorkflowError::Runs { id, where_: "this process".to_owned() });
     };
-    let failed = |problem| WorkflowError::NoStore { id: id.clone(), problem };
+    let failed = |source| WorkflowError::NoStore { id: id.clone(), source };
     for (run, process) in orphans(&service, &key).await.map_err(failed)? {
         adopt_orphan(&service, run, process, Arc::clone(context)).await;
     }
@@ -156,9 +157,9 @@ pub async fn open_workflow(
     let (at, own) = (key.clone(), account.clone());
     let read = move |service: &BackgroundService| {
         let store = service.store.workflows()?;
-        let known = store.workflow(&at).map_err(|error| error.in_full())?;
+        let known = store.workflow(&at)?;
         let cost = store.spent(&own).unwrap_or_default();
-        let tokens = tokens_with_inner(&store, &at).map_err(|error| error.in_full())?;
+        let tokens = tokens_with_inner(&store, &at)?;
         Ok((known, cost, tokens))
     };
     let (known, cost, tokens) = service.blocking(read).await.map_err(failed)?;
@@ -264,10 +265,7 @@ impl OpenWorkflow {
             record.phase = None;
             record.id.clone()
         };
-        self.save(Store::put_workflow)
-            .await
-            .map(drop)
-            .map_err(|problem| WorkflowError::NoStore { id, problem })
+        self.save(Store::put_workflow).await.map(drop).map_err(|source| WorkflowError::NoStore { id, source })
     }
 
     /// Ends all of its runs, and starts no further ones.
@@ -384,7 +382,7 @@ impl OpenWorkflow {
     }
 
     /// Stores its record. `false`: another process hosts it.
-    async fn save(&self, put: Put) -> Result<bool, String> {
+    async fn save(&self, put: Put) -> Result<bool, WorkflowStoreError> {
         let writing = Arc::clone(&self.writing).lock_owned().await;
         let record = {
             let mut state = self.state.lock();
@@ -402,16 +400,16 @@ impl OpenWorkflow {
             body: record.to_json(),
         };
         let store = move |service: &BackgroundService| {
-            let stored = put(&service.store.workflows()?, &row).map_err(|error| error.in_full());
+            let stored = put(&service.store.workflows()?, &row);
             drop(writing);
-            stored
+            Ok(stored?)
         };
         self.service.blocking(store).await
     }
 }
 
 /// Counts the tokens of a run that has ended for its workflow and for the workflows around that, if they are open here.
-pub(in crate::orchestrate::background) fn note_ended(service: &BackgroundService, run: &RunRecord) {
+pub(crate) fn note_ended(service: &BackgroundService, run: &RunRecord) {
     let Some(place) = &run.workflow else { return };
     if let Some(open) = find(service, &place.workflow_key()) {
         let tokens = tokens_of(run);
@@ -426,10 +424,13 @@ pub(super) fn find(service: &BackgroundService, key: &str) -> Option<Arc<OpenWor
 }
 
 /// Returns the runs of a workflow whose processes have died.
-async fn orphans(service: &Arc<BackgroundService>, key: &str) -> Result<Vec<(RunRecord, String)>, String> {
+async fn orphans(
+    service: &Arc<BackgroundService>,
+    key: &str,
+) -> Result<Vec<(RunRecord, String)>, WorkflowStoreError> {
     let key = key.to_owned();
     let read = move |service: &BackgroundService| {
-        let runs = service.store.workflows()?.named_runs(&key).map_err(|error| error.in_full())?;
+        let runs = service.store.workflows()?.named_runs(&key)?;
         let dead = runs.into_iter().filter(|(_, named)| named.host == HostProcess::Dead);
         let orphans = dead.filter_map(|(_, NamedRun { run, .. })| {
             let process = run.process.clone()?;

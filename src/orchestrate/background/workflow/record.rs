@@ -1,16 +1,18 @@
-//! A workflow as it is stored, and as readers see it.
+//! A workflow as it is stored, and as readers see it, and the result that the store keeps for a key.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
-use crate::run::{RunOutcome, RunRecord, WorkflowRun, WorkflowState};
+use crate::run::{RunDetails, RunOutcome, RunRecord, ToolResult, WorkflowRun, WorkflowState};
 use agents::config::Config;
 use pi_events::rounded_amount;
 use store::HostProcess;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+/// The end of the note that a run replaces the last one of its key.
+pub(crate) const RAN_AGAIN: &str = ", so it ran again";
 
 /// The limits of a workflow.
 #[skip_serializing_none]
@@ -181,6 +183,39 @@ pub(super) fn expiry(now_ms: i64, config: &Config) -> i64 {
     match config.workflows.retention_days {
         0 => i64::MAX,
         days => now_ms.saturating_add(i64::from(days).saturating_mul(DAY_MS)),
+    }
+}
+
+/// A result that the store keeps for the key of its run, without the fields that only one process needs.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct KeptResult {
+    text: String,
+    details: RunDetails,
+}
+
+impl KeptResult {
+    /// Returns the text that the store keeps of a result.
+    pub(crate) fn of(result: &ToolResult) -> String {
+        let kept = Self { text: result.text.clone(), details: result.details.clone() };
+        serde_json::to_string(&kept).expect("texts and numbers are JSON")
+    }
+
+    /// Returns the result again, for a call that pays nothing for it. It has the usage of the stored run, with the usage of
+    /// messages that continued the run after its result. `None` if a file with a part of it was removed, or if a newer release
+    /// wrote it. Blocks.
+    pub(crate) fn read(text: &str, run: &RunRecord) -> Option<ToolResult> {
+        let Self { text, mut details } = serde_json::from_str(text).ok()?;
+        let single = details.results.first_mut()?;
+        let files = [&single.full_output_file, &single.structured_file];
+        if !files.into_iter().flatten().all(|file| Path::new(file).is_file()) {
+            return None;
+        }
+        single.reused = true;
+        // It is about the call that ran.
+        single.diagnostics.retain(|note| !note.ends_with(RAN_AGAIN));
+        single.run_id = Some(run.run_id.clone());
+        single.usage = run.progress.usage.clone();
+        Some(ToolResult { text, is_error: false, usage: None, details })
     }
 }
 

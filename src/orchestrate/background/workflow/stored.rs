@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::open::{find, read_record};
 use super::record::{KeyedRecord, WorkflowRecord};
 use crate::orchestrate::background::conversation::view::ConversationScope;
+use crate::orchestrate::background::run_store::WorkflowStoreError;
 use crate::orchestrate::background::service::{BackgroundService, background};
 use crate::run::{HostContext, RunRecord, blocking, workflow_key};
 use files::canonical;
@@ -20,13 +21,13 @@ pub async fn workflows(
     cwd: &Path,
     context: &HostContext,
     is_all: bool,
-) -> Result<Vec<WorkflowRecord>, String> {
+) -> Result<Vec<WorkflowRecord>, WorkflowStoreError> {
     let (cwd, agent_dir) = (cwd.to_owned(), context.agent_dir.clone());
     blocking(move || {
         let service = background(&agent_dir);
         let project = canonical(&cwd);
         let store = service.store.workflows()?;
-        let rows = store.workflows().map_err(|error| error.in_full())?;
+        let rows = store.workflows()?;
         let mut found = Vec::new();
         for (row, host) in rows {
             let record = read_record(&row);
@@ -40,17 +41,17 @@ pub async fn workflows(
 }
 
 /// Returns the workflows with these keys in the store.
-pub(in crate::orchestrate::background) async fn workflows_with_keys(
+pub(crate) async fn workflows_with_keys(
     context: &HostContext,
     keys: Vec<String>,
-) -> Result<Vec<WorkflowRecord>, String> {
+) -> Result<Vec<WorkflowRecord>, WorkflowStoreError> {
     let agent_dir = context.agent_dir.clone();
     blocking(move || {
         let service = background(&agent_dir);
         let store = service.store.workflows()?;
         let mut found = Vec::new();
         for key in keys {
-            if let Some((row, host)) = store.workflow(&key).map_err(|error| error.in_full())? {
+            if let Some((row, host)) = store.workflow(&key)? {
                 found.push(whole(&service, &store, &row, read_record(&row), host)?);
             }
         }
@@ -64,7 +65,7 @@ pub(in crate::orchestrate::background) async fn workflows_with_keys(
 /// # Errors
 ///
 /// If the store cannot be used.
-pub async fn stop_workflow(cwd: &Path, context: &HostContext, id: &str) -> Result<bool, String> {
+pub async fn stop_workflow(cwd: &Path, context: &HostContext, id: &str) -> Result<bool, WorkflowStoreError> {
     let (service, key) = named(cwd, context, id).await;
     let open = find(&service, &key);
     if let Some(open) = &open {
@@ -75,25 +76,22 @@ pub async fn stop_workflow(cwd: &Path, context: &HostContext, id: &str) -> Resul
         let store = service.store.workflows()?;
         if is_open {
             // It counts as stopped even if this process ends before its script does.
-            store.stop_workflow(&key).map_err(|error| error.in_full())?;
+            store.stop_workflow(&key)?;
             return Ok(true);
         }
-        let host = store.workflow(&key).map_err(|error| error.in_full())?.map(|(_, host)| host);
+        let host = store.workflow(&key)?.map(|(_, host)| host);
         // A stopped workflow whose process has died does not continue at the next start of pi.
         if !matches!(host, Some(HostProcess::Other | HostProcess::Dead)) {
             return Ok(false);
         }
-        store.stop_workflow(&key).map_err(|error| error.in_full())
+        Ok(store.stop_workflow(&key)?)
     };
     service.blocking(stop).await
 }
 
 /// Claims the right to continue interrupted workflows of a project, so that no other process starts them at the same time. Returns
 /// the ids of the claimed ones.
-pub(in crate::orchestrate::background) async fn claim_continuations(
-    scope: &ConversationScope,
-    ids: Vec<String>,
-) -> Vec<String> {
+pub(crate) async fn claim_continuations(scope: &ConversationScope, ids: Vec<String>) -> Vec<String> {
     let (cwd, agent_dir) = (scope.cwd.clone(), scope.context.agent_dir.clone());
     blocking(move || {
         let service = background(&agent_dir);
@@ -111,11 +109,13 @@ pub(in crate::orchestrate::background) async fn claim_continuations(
 /// # Errors
 ///
 /// If the store cannot be used.
-pub async fn remove_workflow(cwd: &Path, context: &HostContext, id: &str) -> Result<bool, String> {
+pub async fn remove_workflow(
+    cwd: &Path,
+    context: &HostContext,
+    id: &str,
+) -> Result<bool, WorkflowStoreError> {
     let (service, key) = named(cwd, context, id).await;
-    let remove = move |service: &BackgroundService| {
-        service.store.workflows()?.remove_workflow(&key).map_err(|error| error.in_full())
-    };
+    let remove = move |service: &BackgroundService| Ok(service.store.workflows()?.remove_workflow(&key)?);
     service.blocking(remove).await
 }
 
@@ -131,8 +131,8 @@ fn whole(
     row: &StoredWorkflow,
     record: WorkflowRecord,
     host: HostProcess,
-) -> Result<WorkflowRecord, String> {
-    let runs = store.named_runs(&row.key).map_err(|error| error.in_full())?;
+) -> Result<WorkflowRecord, WorkflowStoreError> {
+    let runs = store.named_runs(&row.key)?;
     let entries = runs.into_iter().filter_map(|(name, NamedRun { run, host, .. })| {
         let live = service.registry.get(&run.key).map(|live| live.record());
         let run = live.or_else(|| RunRecord::from_json(&run.body).ok())?;

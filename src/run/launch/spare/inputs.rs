@@ -58,7 +58,7 @@ impl AdmittedRun {
     /// Returns true if a spare child may follow the run: they are on, and a call waits for the run.
     #[must_use]
     pub fn may_leave_spare(&self) -> bool {
-        self.resolved.spare().count > 0 && !self.resolved.announces
+        self.resolved.config.spare.count > 0 && !self.resolved.announces
     }
 
     /// Returns a run with the same plan and no task, for a child that boots before its run. `None` if this run cannot
