@@ -497,19 +497,30 @@ fn damage_within_a_database_is_found_when_it_is_opened() {
 fn the_file_of_a_newer_release_is_left_alone() {
     let dir = agent_dir();
     fs::create_dir(dir.path().join("subagents")).expect("the directory is created");
-    let newer = Connection::open(database(dir.path())).expect("the database is opened");
-    newer.execute_batch("CREATE TABLE future (x); PRAGMA user_version = 99").expect("the statement succeeds");
-    drop(newer);
-    let before = fs::read(database(dir.path())).expect("the file is readable");
+    // Its process was killed, so a part of the database is still in the log.
+    let other = agent_dir();
+    let newer = Connection::open(other.path().join("runs.db")).expect("the database is opened");
+    newer
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE future (x); PRAGMA user_version = 99")
+        .expect("the statement succeeds");
+    let files = ["runs.db", "runs.db-wal"].map(|name| dir.path().join("subagents").join(name));
+    for file in &files {
+        let name = file.file_name().expect("the file has a name");
+        fs::copy(other.path().join(name), file).expect("the file is copied");
+    }
+    let read = || files.each_ref().map(|file| fs::read(file).expect("the file is readable"));
+    let before = read();
     let error = Store::open(dir.path()).expect_err("the database is newer");
     assert!(matches!(error, StoreError::Newer { found: 99, known: 6, .. }), "{error}");
-    assert_eq!(fs::read(database(dir.path())).expect("the file is readable"), before);
     let attached = attach(dir.path());
     let notice = attached.notice.expect("the user gets a notice");
     assert!(attached.store.is_none());
     assert!(notice.contains("has version 99, but this release supports only versions up to 6"), "{notice}");
     assert_eq!(attach(dir.path()).notice, None, "the notice is shown once");
-    assert_eq!(names(&dir.path().join("subagents")), ["processes", "runs.db"]);
+    assert_eq!(read(), before);
+    // The index of the log.
+    let expected = ["processes", "runs.db", "runs.db-shm", "runs.db-wal"];
+    assert_eq!(names(&dir.path().join("subagents")), expected);
 }
 
 #[test]

@@ -30,7 +30,7 @@ const shipped = join(packageDir, "__test__", "packages", "shipped.txt");
 let registry: Registry;
 let main: string;
 /** The newest version in the registry. */
-let published = "0.1.0";
+let published: string = JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8")).version;
 
 before(async () => {
 	registry = await Registry.start();
@@ -197,7 +197,8 @@ for (const version of piVersions) {
 			await answer();
 			const tui = await startTui(world, { prompt: "Are you there?" });
 			await tui.waitFor("Yes.");
-			const [before, next] = [published, `0.1.${piVersions.indexOf(version) + 1}`];
+			const before = published;
+			const next = before.replace(/\d+$/, (patch) => `${Number(patch) + 1}`);
 			registry.publish(registry.prepare(next));
 			published = next;
 			await command(world, "update", "--extensions");

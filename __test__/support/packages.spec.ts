@@ -10,17 +10,19 @@ import {
 	readFileSync,
 	rmSync,
 	statSync,
+	symlinkSync,
 	writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, normalize } from "node:path";
 import { after, before, test } from "node:test";
 
-import { bundleFiles } from "../../scripts/lib/bundle.mjs";
+import { bundle, bundleFiles } from "../../scripts/lib/bundle.mjs";
 import { withOwnMessage } from "../../scripts/lib/loader.mjs";
 import { checkFilledPackages, fillPlatformPackages } from "../../scripts/lib/packages.mjs";
 import { npm } from "../../scripts/lib/programs.mjs";
 import { wardenName } from "../../scripts/lib/warden.mjs";
+import { versionPatterns } from "../../tools/lib/version.mjs";
 import { packageDir } from "./versions.ts";
 
 const platform = "linux-x64-gnu";
@@ -207,4 +209,48 @@ test("the newest version of the change log is the package's, in the form that pi
 	const versions = headings.map((heading) => /^## \[(\d+\.\d+\.\d+)\]$/.exec(heading)?.[1]);
 	assert.equal(versions[0], version);
 	assert.ok(!versions.includes(undefined), headings.join(", "));
+});
+
+/** Returns every version that a file of a clone gives, by file. */
+function versionsIn(clone: string): Map<string, string[]> {
+	const read = (file: string) => readFileSync(join(clone, file), "utf8");
+	const json = (file: string) => JSON.parse(read(file));
+	const lock = json("package-lock.json");
+	const platforms = readdirSync(join(clone, "npm")).map((name) => join("npm", name, "package.json"));
+	const found = new Map<string, string[]>([["package-lock.json", [lock.version, lock.packages[""].version]]]);
+	for (const file of ["package.json", ...platforms]) found.set(file, [json(file).version]);
+	for (const [file, pattern] of versionPatterns) found.set(file, read(file).match(new RegExp(pattern, "gm")) ?? []);
+	for (const file of ["index.js", bundle])
+		found.set(file, [/^\/\/ \S+ (\d+\.\d+\.\d+)[ .]/.exec(read(file))?.[1] ?? ""]);
+	return found;
+}
+
+/** Fails unless every file gives this version. */
+function assertVersion(clone: string, version: string): void {
+	for (const [file, versions] of versionsIn(clone)) assert.deepEqual([...new Set(versions)], [version], file);
+}
+
+test("every file gives the version of package.json", () => {
+	assertVersion(packageDir, JSON.parse(readFileSync(join(packageDir, "package.json"), "utf8")).version);
+});
+
+test("`npm version` changes every file that gives the version", () => {
+	const clone = join(folder, "version");
+	const sources = ["package-lock.json", "api", "extension", "extensions", "index.js", "npm", "scripts", "tools"];
+	for (const name of ["package.json", ...sources, ...versionPatterns.keys()]) {
+		cpSync(join(packageDir, name), join(clone, name), { recursive: true });
+	}
+	symlinkSync(join(packageDir, "node_modules"), join(clone, "node_modules"));
+	const git = (...args: string[]) =>
+		execFileSync("git", ["-c", "user.name=a", "-c", "user.email=a@localhost", ...args], {
+			cwd: clone,
+			encoding: "utf8",
+		});
+	git("init", "-q");
+	git("add", "package.json");
+	git("commit", "-qm", "begin");
+	const [program, ...first] = npm();
+	execFileSync(program, [...first, "version", "9.8.7", "--no-git-tag-version"], { cwd: clone, stdio: "pipe" });
+	assertVersion(clone, "9.8.7");
+	assert.equal(git("diff", "--shortstat").trim(), "1 file changed, 1 insertion(+), 1 deletion(-)", git("diff"));
 });

@@ -8,6 +8,7 @@ import {
 	copyFileSync,
 	cpSync,
 	existsSync,
+	mkdirSync,
 	mkdtempSync,
 	readdirSync,
 	readFileSync,
@@ -32,6 +33,7 @@ export async function writePlatformPackages(folder) {
 	const napi = packageProgram("@napi-rs/cli", "napi");
 	// napi creates and removes folders next to the package.json that it reads. A cargo that scans the project at the same
 	// time would fail on a folder that has just been removed.
+	mkdirSync(setupDir, { recursive: true });
 	const scratch = mkdtempSync(join(setupDir, "packages.part-"));
 	try {
 		copyFileSync(join(root, "package.json"), join(scratch, "package.json"));

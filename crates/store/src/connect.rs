@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
 use super::error::StoreError;
@@ -69,11 +70,14 @@ fn open(path: &Path) -> Result<Connection, StoreError> {
         OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let mut connection = Connection::open_with_flags(without_links(path)?, flags).map_err(failed)?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
-    // Before anything else: the file of a newer release must not be written.
+    // Before anything else: the file of a newer release must not be written. The last connection to close would move its
+    // log into it.
+    connection.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
     let found = schema::version(&connection).map_err(failed)?;
     if found > schema::newest() {
         return Err(StoreError::Newer { path: path.to_owned(), found, known: schema::newest() });
     }
+    connection.set_db_config(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(failed)?;
     if connection.is_readonly("main").map_err(failed)? {
         return Err(StoreError::ReadOnly(path.to_owned()));
     }
