@@ -48,6 +48,7 @@ module.exports = __toCommonJS(index_exports);
 
 // api/group.ts
 var import_node_crypto = require("node:crypto");
+var native2 = __toESM(require("./native.js"));
 
 // api/options.ts
 var import_node_util = require("node:util");
@@ -425,8 +426,8 @@ function forProgram(message) {
   return wordings.reduce((text2, [words, own]) => text2.replace(words, own), message);
 }
 var movedToBackground = "the run continues in the background, and its session receives the result";
-async function resultOf(native4, schema2, { aborted, budget }) {
-  const [details] = native4.details.results;
+async function resultOf(native5, schema2, { aborted, budget }) {
+  const [details] = native5.details.results;
   const base = {
     outcome: details?.outcome ?? "failed",
     usage: details?.usage ?? noUsage,
@@ -436,8 +437,8 @@ async function resultOf(native4, schema2, { aborted, budget }) {
   };
   const said = details?.output ?? "";
   if (base.outcome !== "completed") {
-    const code = details?.quotaExhausted === void 0 ? codes[base.outcome] ?? errorCode(native4) : "SUBAGENT_QUOTA_EXHAUSTED";
-    const words = details?.error ?? native4.details.error?.message ?? native4.content[0]?.text ?? "the run failed";
+    const code = details?.quotaExhausted === void 0 ? codes[base.outcome] ?? errorCode(native5) : "SUBAGENT_QUOTA_EXHAUSTED";
+    const words = details?.error ?? native5.details.error?.message ?? native5.content[0]?.text ?? "the run failed";
     const own = { aborted, background: movedToBackground }[base.outcome];
     const message = own ?? forProgram(budget ? words.replace("`sessionBudget.maxCost`", budget) : words);
     return { ok: false, error: { code, message }, partial: said, ...base };
@@ -485,8 +486,8 @@ var Changes = class {
   #message = 0;
   #retry = 0;
   /** Returns the updates that lead from the state before to this one. */
-  take(native4) {
-    const now = native4.details.streaming;
+  take(native5) {
+    const now = native5.details.streaming;
     if (!now) return [];
     const base = { state: now.state, elapsedMs: now.elapsedMs, usage: now.usage };
     this.#base = base;
@@ -508,7 +509,7 @@ var Changes = class {
       this.#items = [];
       this.#open = "";
     }
-    const said = now.hasText ? native4.content[0]?.text ?? "" : "";
+    const said = now.hasText ? native5.content[0]?.text ?? "" : "";
     updates.push(...this.#ofItems(displayItems, said));
     if (!isEnded(said, displayItems)) updates.push(...this.#text(this.#openText(said)));
     return updates;
@@ -658,14 +659,15 @@ var RunTask = class {
   #ended;
   /** The message of the result if the program has ended the run. */
   #aborted;
-  /** `options` are checked. */
-  constructor(options, group) {
+  /** `options` are checked. The run claims the child that was booted under `callId`. `onState` gets its states. */
+  constructor(options, group, callId, onState) {
     const { schema: schema2, signal: signal2 } = options;
-    const given = nativeOptions(options, group);
+    const given = { ...nativeOptions(options, group), ...callId !== void 0 && { callId } };
     this.#sessionId = given.sessionId;
     const host = hostOf(options, (sentence) => this.#push(this.#changes.question(sentence)));
     const onUpdate = (update) => {
       for (const change of this.#changes.take(update)) this.#push(change);
+      onState?.(update);
     };
     this.#handle = native.startRun({ ...given, aborted: signal2?.aborted ?? false }, onUpdate, host);
     const abort = () => this.abort(reasonOf(signal2));
@@ -856,16 +858,50 @@ function chain(steps, options = {}) {
   const group = new TaskGroup(options);
   const work = async () => {
     let before;
+    let child;
     for (const [index, step] of steps.entries()) {
-      const result = await group.step(step, before, index);
+      const next = group.childOf(steps[index + 1]);
+      const result = await group.step(step, before, index, { child, next });
+      await child?.end();
+      child = next;
       group.finish(index, result);
       if (!result.ok) break;
       before = result;
     }
+    await child?.end();
   };
   group.endWith(work(), steps.length);
   return group;
 }
+var NextChild = class {
+  callId = (0, import_node_crypto.randomUUID)();
+  #options;
+  #early;
+  constructor(options) {
+    this.#options = options;
+  }
+  /** Takes the newest state of the step before. */
+  follow(now) {
+    guarded(
+      () => this.#follow(now),
+      () => {
+      }
+    );
+  }
+  #follow({ details }) {
+    if (this.#early) {
+      this.#early.push("");
+    } else if (details.streaming?.hasText) {
+      const { agent: agent2, childCwd: cwd, childModel: model2, childThinking: thinking2 } = this.#options;
+      this.#early = native2.bootEarly({ ...this.#options, tool: "subagent", callId: this.callId });
+      this.#early.push(JSON.stringify({ agent: agent2, cwd, model: model2, thinking: thinking2, task: "" }));
+    }
+  }
+  /** Ends the child, unless its step has taken it. */
+  async end() {
+    await this.#early?.end();
+  }
+};
 var TaskGroup = class {
   #group;
   #running = /* @__PURE__ */ new Set();
@@ -889,10 +925,18 @@ var TaskGroup = class {
   get [Symbol.toStringTag]() {
     return "Tasks";
   }
+  /**
+   * Returns the child of the next step. `undefined` if there is none, if the step is not known yet, or if an early child would not
+   * have its tools or its limits.
+   */
+  childOf(step) {
+    if (!step || typeof step === "function" || step.schema || step.budget) return void 0;
+    return new NextChild(nativeOptions(step, this.#group));
+  }
   /** Runs one task, unless all were aborted. */
-  async run(options) {
+  async run(options, { child, next } = {}) {
     if (this.#aborted !== void 0) return abortedResult(this.#aborted);
-    const task = new RunTask(options, this.#group);
+    const task = new RunTask(options, this.#group, child?.callId, (now) => next?.follow(now));
     this.#running.add(task);
     try {
       return await task;
@@ -901,11 +945,11 @@ var TaskGroup = class {
     }
   }
   /** Runs a step of a chain. A function that throws, rejects or makes wrong options has failed. */
-  async step(step, before, index) {
+  async step(step, before, index, children) {
     try {
       const options = typeof step === "function" ? await step(before) : step;
       checkRun(options, `steps[${index}]`);
-      return await this.run(options);
+      return await this.run(options, children);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
       return { ok: false, error: { code: "INVALID_INPUT", message }, partial: "", outcome: "skipped", usage: noUsage };
@@ -975,7 +1019,7 @@ var import_native3 = require("./native.js");
 
 // api/session.ts
 var import_node_async_hooks = require("node:async_hooks");
-var native2 = __toESM(require("./native.js"));
+var native3 = __toESM(require("./native.js"));
 function openSession(options) {
   checkSession(options);
   return new ProgramSession(options);
@@ -1007,7 +1051,7 @@ var ProgramSession = class {
     this.#place = { ...placeOf(options), sessionId: id };
     this.#host = hostOf(options, () => {
     });
-    this.#native = native2.openBackground({ ...this.#place, delivered: [] }, async ({ deliveries, notices = [] }) => {
+    this.#native = native3.openBackground({ ...this.#place, delivered: [] }, async ({ deliveries, notices = [] }) => {
       for (const notice of notices) this.#onNotice(notice);
       if (deliveries && onMessage) await this.#receive(deliveries, onMessage);
     });
@@ -1053,7 +1097,7 @@ var ProgramSession = class {
     this.#checkOpen();
     const { agent: agent2, task, label, model: model2, thinking: thinking2, timeoutMs, schema: schema2 } = options;
     const outputSchema = schema2 && jsonSchemaOf(schema2);
-    const receipt = await native2.spawnSession(
+    const receipt = await native3.spawnSession(
       {
         ...this.#place,
         agent: agent2,
@@ -1203,7 +1247,7 @@ async function collected(source) {
 
 // api/workflow.ts
 var import_node_async_hooks2 = require("node:async_hooks");
-var native3 = __toESM(require("./native.js"));
+var native4 = __toESM(require("./native.js"));
 var WorkflowError = class extends Error {
   name = "WorkflowError";
   code;
@@ -1275,7 +1319,7 @@ var Script = class {
   async #open() {
     const { name, file, budget, maxRuns = defaultMaxRuns } = this.#options;
     const parent = this.#outer?.id;
-    this.#handle = await native3.openWorkflow(
+    this.#handle = await native4.openWorkflow(
       {
         ...placeOf(this.#options),
         id: this.id,

@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 f97f3f1856073ace. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.1.0 28b038e00e06716e. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 f97f3f1856073ace"}.`)) return void 0;
-  const [version] = "0.1.0 f97f3f1856073ace".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.1.0 28b038e00e06716e"}.`)) return void 0;
+  const [version] = "0.1.0 28b038e00e06716e".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8268,7 +8268,7 @@ async function runForScript({ withoutCard }, call) {
 }
 async function useSessionTool(name, { session: session2 }, call) {
   if (!session2) return failure("the runs of this session are not available");
-  const use = session2.useTool(name, call.params, call.host);
+  const use = session2.useTool(name, call.params, call.host, call.id);
   return await withAbort(call.signal, use, use.result());
 }
 async function unlessAborted(signal, result) {
