@@ -329,8 +329,10 @@ async fn every_order_of_commands_has_an_answer_with_a_next_step() {
         (format!("undo {branch}"), "its changes are not in your tree"),
         (format!("apply --abort {branch}"), "it is not applied"),
         (format!("apply {branch}"), "applied"),
-        (format!("apply {branch}"), "already applied: `/subagents apply --abort"),
-        (format!("undo {branch}"), "`/subagents apply --abort"),
+        (format!("apply {branch}"), "already applied: `/subagents undo"),
+        (format!("undo {branch}"), "undid the apply"),
+        (format!("undo {branch}"), "its changes are not in your tree"),
+        (format!("apply {branch}"), "applied"),
         (format!("discard {branch}"), "--yes` does it"),
         (format!("discard {branch} --yes"), "deleted the branch"),
         (format!("discard {branch} --yes"), "already discarded"),
@@ -502,7 +504,7 @@ async fn a_run_with_an_interrupted_apply_continues_only_after_the_abort() {
     let output = scene.output_of(&format!("resume {branch}")).await;
     scene.settled().await;
     let texts = output + &scene.output_of(&format!("info {branch}")).await;
-    assert!(texts.contains(&format!("`/subagents apply --abort {branch}`")), "{texts}");
+    assert!(texts.contains(&format!("`/subagents undo {branch}`")), "{texts}");
     let output = scene.output_of(&format!("apply --abort {branch}")).await;
     assert!(output.contains("undid the apply") && scene.text("branch.txt").is_none(), "{output}");
 }
@@ -601,8 +603,7 @@ async fn every_id_in_a_result_is_found_by_the_commands() {
         for (line, expected) in [
             (format!("diff {id}"), "Changes of"),
             (named[0].to_owned(), "applied"),
-            (format!("undo {id}"), "`/subagents apply --abort"),
-            (format!("apply --abort {id}"), "undid the apply"),
+            (format!("undo {id}"), "undid the apply"),
             (format!("discard {id} --yes"), "deleted the branch"),
         ] {
             let output = scene.output_of(&line).await;

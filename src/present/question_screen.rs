@@ -216,9 +216,9 @@ impl QuestionScreen {
 
     fn hint(&self, keys: &QuestionKeyNames, is_writing: bool, is_broken: bool) -> (&'static str, String) {
         let QuestionKeyNames { up, down, page_down, end, confirm, cancel, .. } = keys;
-        if self.is_hurried && !self.is_read {
+        if !self.is_read && (self.is_hurried || self.chosen > 0) {
             let text = format!("Scroll to the end first: {page_down} or {end} · {cancel} cancels");
-            return ("warning", text);
+            return (if self.is_hurried { "warning" } else { "dim" }, text);
         }
         if is_writing {
             return ("dim", format!("{confirm} sends · {cancel} cancels"));
@@ -265,8 +265,7 @@ mod tests {
         assert!(draw(&mut screen).contains("→ No"));
         screen.press(QuestionKey::Down);
         assert_eq!((screen.chosen(), screen.accepts(false), screen.accepts(true)), (1, false, true));
-        screen.accepts(false);
-        assert!(draw(&mut screen).contains("Scroll to the end first"));
+        assert!(draw(&mut screen).contains("Scroll to the end first"), "before Enter was pressed");
         screen.press(QuestionKey::End);
         assert!(draw(&mut screen).contains("line 59"));
         assert!(screen.accepts(false));

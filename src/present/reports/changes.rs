@@ -84,8 +84,7 @@ fn next_steps(run: &RunRecord) -> Option<ReportLine> {
     let id = &run.run_id;
     let steps = [
         (run.can_apply(), "apply: /subagents apply"),
-        (run.can_abort_apply(), "undo: /subagents apply --abort"),
-        (run.can_undo(), "undo: /subagents undo"),
+        (run.can_abort_apply() || run.can_undo(), "undo: /subagents undo"),
         (run.can_discard(), "discard: /subagents discard"),
     ];
     let steps: Vec<_> =
@@ -156,7 +155,7 @@ pub fn applied_report(run: &RunRecord, Applied { written, conflicts }: &Applied)
     if written.is_empty() {
         return report;
     }
-    let back = format!("git's index is unchanged; `/subagents apply --abort {id}` restores your files");
+    let back = format!("git's index is unchanged; `/subagents undo {id}` restores your files");
     report.with(ReportLine::new(Mark::Info, "", back))
 }
 

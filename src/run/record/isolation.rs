@@ -65,7 +65,7 @@ pub(crate) enum IsolationError {
     Unavailable(#[from] SnapshotError),
     /// An apply of the run's earlier changes is incomplete.
     #[error(
-        "an apply of its earlier changes was interrupted: run `/subagents apply --abort {id}` \
+        "an apply of its earlier changes was interrupted: run `/subagents undo {id}` \
          first, so that none of them is lost"
     )]
     ApplyInterrupted { id: String },

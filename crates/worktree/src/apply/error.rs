@@ -68,13 +68,13 @@ pub enum ApplyError {
     #[error("already discarded")]
     Discarded,
     /// The run was applied before.
-    #[error("already applied: `/subagents apply --abort {id}` undoes that")]
+    #[error("already applied: `/subagents undo {id}` undoes that")]
     AppliedAlready {
         /// The run.
         id: String,
     },
     /// An apply did not end.
-    #[error("an earlier apply was interrupted: `/subagents apply --abort {id}` restores your files")]
+    #[error("an earlier apply was interrupted: `/subagents undo {id}` restores your files")]
     Interrupted {
         /// The run.
         id: String,

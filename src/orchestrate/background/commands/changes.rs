@@ -22,7 +22,7 @@ use worktree::{ApplyError, ChangesState, GitError, SnapshotError, SnapshotStore,
 const LIVE: &str = "it has not ended: wait for it, or stop it first";
 /// The error of `apply --abort` without a named run, if no known run of the project is applied.
 const NOT_APPLIED: &str = "no run of this project is applied; to undo an apply in another project, name its run: \
-                            `/subagents apply --abort ID`";
+                            `/subagents undo ID`";
 
 /// The maximum length of an agent's name in a reason, in characters.
 const MAX_AGENT: usize = 80;
@@ -91,12 +91,10 @@ async fn undone(run: &RunRecord, store: &SnapshotStore) -> Result<Report, ApplyE
     };
     if snapshot.is_of_private_tree() {
         let id = &run.run_id;
-        return refused(&match snapshot.applied {
-            Some(_) => {
-                format!("it worked in a private tree: `/subagents apply --abort {id}` undoes the apply")
-            }
-            None => "it worked in a private tree, and its changes are not in your tree".to_owned(),
-        });
+        if snapshot.applied.is_none() {
+            return refused("it worked in a private tree, and its changes are not in your tree");
+        }
+        return store.abort_apply(id).await.map(|paths| apply_undone_report(run, &paths));
     }
     let undone = store.undo(&snapshot, end_of(run)).await?;
     Ok(undone_report(run, &undone))

@@ -129,7 +129,7 @@ fn complete_run(prefix: &str, runs: &[RunRecord], agents: &[(String, String)]) -
         (_, None) => {
             let does: fn(&RunRecord) -> bool = match name {
                 "resume" => RunRecord::can_resume,
-                "undo" => RunRecord::can_undo,
+                "undo" => |run| run.can_undo() || run.can_abort_apply(),
                 "diff" => RunRecord::can_diff,
                 "discard" => RunRecord::can_discard,
                 "apply" => RunRecord::can_apply,
