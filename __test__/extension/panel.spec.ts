@@ -459,6 +459,8 @@ describe("keys with an effect", () => {
 		await panel.press("s");
 		assert.equal(panel.foot, "“loader” has already ended");
 		await panel.press("r");
+		assert.equal(panel.foot, "r again continues it, although it has completed; other keys cancel: “loader”");
+		await panel.press("r");
 		assert.equal(background.commands.at(-1), `resume ${run.key}`);
 	});
 

@@ -37,6 +37,9 @@ const GIVE_UP_WORKFLOW: Confirmed = Confirmed { effect: "gives up the workflow",
 const APPLY: Confirmed =
     Confirmed { name: "apply", effect: "applies it to your files", has_report: true, ..STOP };
 const ABORT_APPLY: Confirmed = Confirmed { flag: "--abort", effect: "undoes the apply", ..APPLY };
+/// A run that has done its work would work on, and cost more.
+const RESUME: Confirmed =
+    Confirmed { name: "resume", effect: "continues it, although it has completed", ..STOP };
 const UNDO: Confirmed = Confirmed { name: "undo", effect: "undoes it in your files", ..APPLY };
 const DISCARD: Confirmed =
     Confirmed { name: "discard", rest: "--yes", effect: "deletes the only copy", ..APPLY };
@@ -72,6 +75,7 @@ pub(super) fn effect(action: PanelAction, run: &ShownRun, can_answer: bool) -> O
         PanelAction::Stop => notice("has already ended"),
         PanelAction::Background => Effect::Command("background"),
         PanelAction::Resume if is_live => notice("has not ended. Send it a message instead"),
+        PanelAction::Resume if run.can_resume() && !run.is_unfinished() => Effect::Confirm(RESUME),
         PanelAction::Resume => Effect::Command("resume"),
         PanelAction::Message => {
             Effect::Message(format!("{} {name}", if is_live { "Message to" } else { "Continue" }))

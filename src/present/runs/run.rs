@@ -66,6 +66,9 @@ fn draw_tool_result(page: &mut Page, text: &str, is_error: bool) {
     }
 }
 
+/// The columns that the name keeps in the head of a transcript before a figure gives way.
+const HEAD_NAME_COLUMNS: usize = 24;
+
 /// Draws the head of its transcript.
 pub(crate) fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64) {
     let mark = run.mark(now_ms);
@@ -75,15 +78,17 @@ pub(crate) fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64) {
     let usage = run.usage_text();
     let title = vec![Span { text: format!("{} ", mark.text), ..mark }, Span::new("toolTitle", &name).bold()];
     let parts = [
-        Span::new("muted", if agent == name { "" } else { &agent }),
-        Span::new("muted", run.elapsed(now_ms)),
-        Span::new(color, run.note(now_ms)),
-        Span::new("dim", run.model()),
-        Span::new("dim", usage.tokens.unwrap_or_default()),
-        Span::new("dim", usage.cost.unwrap_or_default()),
-        Span::new("dim", run.context().unwrap_or_default()),
+        (0, Span::new("muted", if agent == name { "" } else { &agent })),
+        (0, Span::new("muted", run.elapsed(now_ms))),
+        (0, Span::new(color, run.note(now_ms))),
+        (2, Span::new("dim", run.model())),
+        (3, Span::new("dim", usage.tokens.unwrap_or_default())),
+        (1, Span::new("dim", usage.cost.unwrap_or_default())),
+        (4, Span::new("dim", run.context().unwrap_or_default())),
     ];
-    page.line([Part::new(title)].into_iter().chain(parts.map(Part::from)));
+    // The task of a run without a label is its name, and may be as long as the line.
+    let title = Part { min_columns: Some(HEAD_NAME_COLUMNS), ..Part::new(title) };
+    page.line([title].into_iter().chain(parts.map(|(rank, span)| Part::from(span).ranked(rank))));
 }
 
 /// Draws its task, its question, and its newest call.
