@@ -73,7 +73,7 @@ export function chain(steps: readonly AnyStep[], options: GroupOptions = {}): Ta
 	return group;
 }
 
-/** The children that a step of a chain has to do with: its own, and that of the step after it. */
+/** The early children of a step: its own child, and the child of the next step. */
 interface StepChildren {
 	child?: NextChild | undefined;
 	next?: NextChild | undefined;
