@@ -1,6 +1,7 @@
 /** Several runs: side by side, or one after the other. */
 
 import { randomUUID } from "node:crypto";
+import { availableParallelism } from "node:os";
 
 import type {
 	Ended,
@@ -24,6 +25,10 @@ type AnyStep = AnyOptions | Step<Schema | undefined>;
 
 /** The most tasks at the same time, unless the caller names another number. */
 const defaultConcurrency = 8;
+/** The available memory from which a child may wait for minutes, in bytes, as in the engine. */
+const plentifulBytes = 2 ** 31;
+/** The time between two pieces of a call that is still wanted, in ms. The engine ends the children of a silent call after 30 s. */
+const pieceMs = 10_000;
 
 /** Runs all tasks, at most `concurrency` at the same time. */
 export function parallel(tasks: readonly AnyOptions[], options: ParallelOptions = {}): Tasks<unknown> {
@@ -68,47 +73,54 @@ export function chain(steps: readonly AnyStep[], options: GroupOptions = {}): Ta
 	return group;
 }
 
-/** The children that a step of a chain has to do with: its own, and that of the step after it. */
+/** The early children of a step: its own child, and the child of the next step. */
 interface StepChildren {
 	child?: NextChild | undefined;
 	next?: NextChild | undefined;
 }
 
-/** The child of a chain's next step. It boots once the step before writes text, as if a call for the next step arrived. */
+/**
+ * The child of a chain's next step. For the engine it is the early child of a call that arrives as long as the step before works. As
+ * in a chain of a model, it boots with the step before, or once that writes text if memory or processors are short.
+ */
 class NextChild {
 	readonly callId = randomUUID();
 	readonly #options: native.RunOptions;
+	readonly #bootsAtOnce = availableParallelism() > 1 && availableBytes() >= plentifulBytes;
 	#early: native.EarlyCall | undefined;
+	#timer: NodeJS.Timeout | undefined;
 
 	constructor(options: native.RunOptions) {
 		this.#options = options;
 	}
 
 	/** Takes the newest state of the step before. */
-	follow(now: ToolResult): void {
+	follow({ details: { streaming: now } }: ToolResult): void {
+		if (this.#early || !now) return;
+		const hasSlot = now.state === "starting" || now.state === "running";
 		// Without an early child the step only takes longer.
-		guarded(
-			() => this.#follow(now),
-			() => {},
-		);
+		if (now.hasText || (hasSlot && this.#bootsAtOnce)) guarded(() => this.#boot(), ignore);
 	}
 
-	#follow({ details }: ToolResult): void {
-		if (this.#early) {
-			// An early child ends if its call is silent.
-			this.#early.push("");
-		} else if (details.streaming?.hasText) {
-			const { agent, childCwd: cwd, childModel: model, childThinking: thinking } = this.#options;
-			this.#early = native.bootEarly({ ...this.#options, tool: "subagent", callId: this.callId });
-			this.#early.push(JSON.stringify({ agent, cwd, model, thinking, task: "" }));
-		}
+	#boot(): void {
+		const { agent, childCwd: cwd, childModel: model, childThinking: thinking } = this.#options;
+		const early = native.bootEarly({ ...this.#options, tool: "subagent", callId: this.callId });
+		this.#early = early;
+		early.push(JSON.stringify({ agent, cwd, model, thinking, task: "" }));
+		this.#timer = setInterval(() => guarded(() => early.push(""), ignore), pieceMs).unref();
 	}
 
 	/** Ends the child, unless its step has taken it. */
 	async end(): Promise<void> {
+		clearInterval(this.#timer);
 		await this.#early?.end();
 	}
 }
+
+const ignore = () => {};
+
+/** The available memory, or 0 if the engine of this program is too old to know it. */
+const availableBytes = (): number => (process as Partial<NodeJS.Process>).availableMemory?.() ?? 0;
 
 class TaskGroup implements Tasks<unknown> {
 	readonly #group: Group;

@@ -1,6 +1,6 @@
 /**
- * Measures runs whose child may boot before the run can start: the steps of a chain, the queued tasks of a call, and
- * another attempt. Real pi, a scripted model that answers at once. The ways take turns.
+ * Measures runs whose child may boot before the run can start: the steps of a chain, the queued tasks of a call,
+ * another attempt, and a program's next call. Real pi, a scripted model that answers at once. The ways take turns.
  *
  * Usage: <Node for pi> ahead.ts <rounds> <warm|cold>. `warm` does each once before, so that compiled code is cached.
  */
@@ -19,6 +19,7 @@ import {
 	say,
 	World,
 } from "../__test__/support/pi.ts";
+import { type Result, run, type RunOptions as Task } from "../index.js";
 import type { RunOptions, ToolResult } from "../native.js";
 import { pssMib, withDescendants } from "./boot-cost.mjs";
 
@@ -30,6 +31,8 @@ const taskCount = 24;
 const slots = 8;
 /** The pause before another attempt, in ms. */
 const backoffMs = 1_000;
+/** The time in which every child boots, in ms. */
+const bootMs = 2_000;
 /** The interval of the memory samples, in ms. */
 const sampleMs = 50;
 /** The pause between two measurements, so that children that still end do not slow down the next one. */
@@ -45,8 +48,12 @@ interface Cost {
 
 /** Requests of runs that fail on purpose, by the mark in their task. */
 const failures = new Map<string, number[]>();
+/** The first requests of a program's calls, by the mark in their task. */
+const asked = new Map<string, number>();
 
 const script: Script = ({ userText }) => {
+	const called = /call-\d+/.exec(userText)?.[0];
+	if (called && !asked.has(called)) asked.set(called, performance.now());
 	const mark = /fail-\d+/.exec(userText)?.[0];
 	if (!mark) return [say("It is in `src/session.ts`.")];
 	const at = failures.get(mark) ?? [];
@@ -58,6 +65,7 @@ const script: Script = ({ userText }) => {
 const server = await ModelServer.start(script);
 const settings = { retry: { enabled: true, maxRetries: 1, baseDelayMs: 1 } };
 const world = new World({ version: newestPi, baseUrl: server.baseUrl, settings });
+const finder = { name: "finder", description: "Finds code.", readonly: true, prompt: "You find code." };
 world.writeAgentDir(
 	"agents/finder.md",
 	"---\nname: finder\ndescription: Finds code.\nreadonly: true\n---\n\nYou find code.\n",
@@ -86,6 +94,46 @@ function chain(bootAhead: number): Promise<ToolResult> {
 function many(bootAhead: number): Promise<ToolResult> {
 	const tasks = Array.from({ length: taskCount }, () => ({ agent: "finder", task: "Look." }));
 	return native.startParallel({ ...options(bootAhead), tasks }).result();
+}
+
+/** Returns a task of a program. */
+function task(config: Record<string, unknown>, text = "Look."): Task {
+	const { model: _, config: limits, ...place } = options(1);
+	return {
+		...place,
+		agent: { ...finder, model: `${provider}/${model}` },
+		task: text,
+		config: { ...limits, ...config },
+	};
+}
+
+/** Runs a program's chain of three. */
+async function programChain(earlyBoot: "on" | "off"): Promise<ToolResult> {
+	const step = task({ earlyBoot });
+	return last(await run.chain([step, step, step]));
+}
+
+function last(results: Result[]): ToolResult {
+	const result = results.at(-1);
+	if (!result?.ok || results.length !== 3) throw new Error(`the chain failed: ${JSON.stringify(results)}`);
+	return { isError: false, content: [], details: result.details } as unknown as ToolResult;
+}
+
+let calls = 0;
+
+/** Returns the time from a program's call to its child's first request, after another call. */
+async function nextCall(count: number): Promise<Cost> {
+	const spare = { count, idleMs: 60_000 };
+	await run(task({ spare }));
+	// Until a spare child is up.
+	await delay(bootMs);
+	const mark = `call-${++calls}`;
+	const began = performance.now();
+	const result = await run(task({ spare }, `Look. ${mark}`));
+	const request = asked.get(mark);
+	if (!result.ok || request === undefined) throw new Error(`the call failed: ${JSON.stringify(result)}`);
+	await native.endSpares();
+	return { ms: request - began, cpuMs: 0, peakMib: 0 };
 }
 
 let attempts = 0;
@@ -146,6 +194,10 @@ const ways: Record<string, () => Promise<Cost>> = {
 	chainWithout: () => cost(() => chain(0)),
 	many: () => cost(() => many(1)),
 	manyWithout: () => cost(() => many(0)),
+	programChain: () => cost(() => programChain("on")),
+	programChainWithout: () => cost(() => programChain("off")),
+	nextCall: () => nextCall(1),
+	nextCallWithout: () => nextCall(0),
 	attempt: () => afterPause(1),
 	attemptWithout: () => afterPause(0),
 };

@@ -72,6 +72,8 @@ interface Way {
 	spares?: number;
 	/** True if the parent starts a background run. */
 	isBackground?: boolean;
+	/** True if the parent continues an ended run. */
+	isMessage?: boolean;
 }
 
 const ways: Record<string, Way> = {
@@ -82,6 +84,8 @@ const ways: Record<string, Way> = {
 	atOnce: { extension: packageDir, isSlow: false, earlyBoot: "on" },
 	spare: { extension: packageDir, isSlow: false, earlyBoot: "on", spares: 1 },
 	background: { extension: packageDir, isSlow: true, earlyBoot: "on", isBackground: true },
+	message: { extension: packageDir, isSlow: true, earlyBoot: "on", isMessage: true },
+	messageNotEarly: { extension: packageDir, isSlow: true, earlyBoot: "off", isMessage: true },
 };
 
 /** The times at which a call was complete and at which its child sent a request, by the mark in its task. */
@@ -98,9 +102,12 @@ const script: Script = (request) => {
 		return [say("It is in `src/session.ts`.")];
 	}
 	if (request.toolAnswers.length > 0) return [say("Done.")];
-	const [mark = "", pace = "", tool = ""] = text.slice(opening.length).split(" ");
+	const [mark = "", pace = "", tool = "", run = ""] = text.slice(opening.length).split(" ");
+	const words = `[${mark}] ${filler}`;
 	const agent = tool === "sessions_spawn" ? { agentId: "finder" } : { agent: "finder" };
-	const args = { ...agent, task: `[${mark}] ${filler}` };
+	const isMessage = tool === "sessions_send";
+	// The tool waits until the run has ended again.
+	const args = isMessage ? { sessionKey: run, message: words, timeoutSeconds: 60 } : { ...agent, task: words };
 	const steps = JSON.stringify(args).length / deltaLength;
 	const slow: Pace = pace === "slow" ? { size: deltaLength, everyMs: slowMs / steps } : {};
 	return [say("I delegate that."), call(tool, args, slow), finish("tool_calls"), note(mark)];
@@ -122,6 +129,8 @@ class Parent {
 	readonly #way: Way;
 	readonly #world: World;
 	readonly #session: RpcSession;
+	/** The ended run that gets the messages. */
+	#run: string | undefined;
 
 	constructor(way: Way, baseUrl: string) {
 		this.#way = way;
@@ -143,8 +152,10 @@ class Parent {
 	/** Returns the milliseconds from the complete call to the child's request. */
 	async delegate(): Promise<number> {
 		const mark = randomUUID();
-		const { isSlow, isBackground } = this.#way;
-		const words = [mark, isSlow ? "slow" : "fast", isBackground ? "sessions_spawn" : "subagent"];
+		const { isSlow, isBackground, isMessage } = this.#way;
+		if (isMessage) this.#run ??= await this.#first();
+		const tool = isMessage ? "sessions_send" : isBackground ? "sessions_spawn" : "subagent";
+		const words = [mark, isSlow ? "slow" : "fast", tool, this.#run ?? ""];
 		const events = await this.#session.prompt(`${opening}${words.join(" ")}`, limitMs);
 		// A background run may send its request after the call.
 		if (isBackground) await eventually(() => asked.has(mark), "the request of the background run", limitMs);
@@ -155,6 +166,14 @@ class Parent {
 			throw new Error(`no child of ${this.#way.extension} has sent a request: ${lastEvent.slice(0, 2000)}`);
 		}
 		return to - from;
+	}
+
+	/** Runs a task, and returns the id of its run. */
+	async #first(): Promise<string> {
+		const events = await this.#session.prompt(`${opening}${randomUUID()} fast subagent`, limitMs);
+		const [, run] = /\[run ([0-9a-f]{8})\]/.exec(JSON.stringify(events)) ?? [];
+		if (!run) throw new Error("the first run has no id");
+		return run;
 	}
 
 	async close(): Promise<void> {

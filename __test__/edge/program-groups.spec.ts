@@ -130,7 +130,7 @@ describe("a chain", () => {
 		assert.equal(results.at(-1)?.text, "You said: then You said: first");
 	});
 
-	it("boots the child of a known step while the step before writes", async (t) => {
+	it("boots the child of a known step while the step before works", async (t) => {
 		const { scene, task } = stage(t, [
 			{ when: "first", do: [{ stream: "I begin." }, { await: "{env.HERE}/go" }, { say: "Found." }] },
 			...obedient,

@@ -78,7 +78,7 @@ impl EarlyCall {
                     self.boot_new(task);
                 }
                 NamedChild::OfRun(name) if self.tool == Some(Tool::SessionsSend) => {
-                    self.boot_continuation(name)
+                    self.boot_continuation(name);
                 }
                 NamedChild::OfTask(_) | NamedChild::OfRun(_) => {}
             }

@@ -101,8 +101,8 @@ impl RunFiles {
     /// Fails if the directory or a file cannot be written. Then no file of this run is left.
     pub(crate) fn create(parent: &Path, run_id: &str, wanted: RunFilesSpec<'_>) -> Result<Self, FileError> {
         leftovers::sweep_once(wanted.agent_dir);
-        let resumes = wanted.resumes.filter(|_| !wanted.is_early);
-        let resumed = resumes.map(|resumption| lock_session(resumption, wanted.cwd)).transpose()?;
+        let certain = wanted.resumes.filter(|_| !wanted.is_early);
+        let resumed = certain.map(|resumption| lock_session(resumption, wanted.cwd)).transpose()?;
         let (directory, run_id) = match wanted.resumes {
             Some(Resumption { directory, run_id, .. }) if wanted.is_early => {
                 // Next to the run's directory, so that the copy is on the same file system.

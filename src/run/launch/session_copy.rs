@@ -41,7 +41,7 @@ impl SessionCopy {
             lock: None,
         };
         let written = copy.write(cwd);
-        // A failed start removes only what it knows.
+        // An incomplete copy must not remain.
         written.inspect_err(|_| copy.paths().for_each(|path| drop(fs::remove_file(path))))?;
         Ok(copy)
     }
