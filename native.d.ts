@@ -819,6 +819,61 @@ export interface RunQuestion {
   endsMs: number
 }
 
+/** The state of a run. */
+export interface RunStatus {
+  /**
+   * As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not running yet. Another word is
+   * shown as it is.
+   */
+  state: string
+  /** The question that it has asked and whose answer it waits for. */
+  pendingQuestion?: string
+  /** The place in the queue, from 1. */
+  position?: number
+  /** Milliseconds until a rate limit lets it start. */
+  rateLimitedForMs?: number
+  /** The run that writes to the same work tree and has to end first. */
+  blockedBy?: string
+  /** The attempt, from 1; after the end, how many there were. */
+  attempt?: number
+  /** The pending retry. */
+  retry?: RetryNotice
+  /** The reason why the model stopped. */
+  stopReason?: string
+  /** The signal that ended the child. */
+  signal?: string
+  /** The most important fact that the answer of a completed run may contradict: the first of `SingleResult.caveats`. */
+  caveat?: "write_off" | "readonly" | "no_write" | "unchanged" | "refused"
+  /**
+   * The time for which a countdown is written, in milliseconds since 1970.
+   * @default now
+   */
+  nowMs?: number
+}
+
+/** The label of a state. */
+export interface StateLabel {
+  /** The name of its mark; `markStyles` has the sign. */
+  mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "started" | "retrying" | "skipped" | "added" | "removed" | "hunk"
+  /** The state in a word or two. */
+  word: string
+  /** The text next to the mark. Absent for a run that simply runs or has simply completed. */
+  note?: string
+}
+
+/**
+ * The usage in words. A part is absent if there is nothing to show, such as the turns of runs that used no tokens and
+ * cost nothing.
+ */
+export interface UsageText {
+  /** `3 turns`. */
+  turns?: string
+  /** `↑12.3k ↓950 R34k W2.1k`: read, written, read from the provider's cache, written to it. */
+  tokens?: string
+  /** `$0.04`. */
+  cost?: string
+}
+
 /** An event of a run. */
 export interface RunEvent {
   /** The name of the event. */
@@ -953,6 +1008,14 @@ export interface CommandReport {
    * draws them does not show the report. Absent otherwise.
    */
   isOnCard?: boolean
+}
+
+/** A script that its host has started in a process of its own. */
+export interface HostScript {
+  /** The absolute path of the script. */
+  path: string
+  /** The id of the process. */
+  pid: number
 }
 
 /** A script that the user allows to run. */
@@ -1362,6 +1425,44 @@ export interface Question {
    * answer in that time the dialog is cancelled.
    */
   timeoutMs: number
+}
+
+/** A question that waits for a person. */
+export interface WaitingQuestion {
+  /** Its id. */
+  id: number
+  /** The run that asks; eight hexadecimal characters. */
+  runId: string
+  /** The agent's name. */
+  agent: string
+  /** The name of the run, if it has one. */
+  label?: string
+}
+
+/** The question that a person wants to answer. */
+export interface ChosenQuestion {
+  /** Its id; absent when there is none. */
+  id?: number
+  /** The reason why there is none. */
+  problem?: string
+}
+
+/** The names of the user's keys. */
+export interface QuestionKeyNames {
+  /** Selects the choice above. */
+  up: string
+  /** Selects the choice below. */
+  down: string
+  /** Scrolls a page up. */
+  pageUp: string
+  /** Scrolls a page down. */
+  pageDown: string
+  /** Scrolls to the end. */
+  end: string
+  /** Takes the selected choice. */
+  confirm: string
+  /** Takes the harmless choice. */
+  cancel: string
 }
 
 /** A way to answer a question. */
@@ -2220,13 +2321,8 @@ export declare function checkConfig(config: Record<string, unknown>): string | n
  */
 export declare function checkSchema(schema: unknown): string | null
 
-/** The question that a person wants to answer. */
-export interface ChosenQuestion {
-  /** Its id; absent when there is none. */
-  id?: number
-  /** The reason why there is none. */
-  problem?: string
-}
+/** The beginning of the ids of the workflows that scripts of pi's `codemode` use. A session follows. */
+export declare const CODEMODE_WORKFLOW: string
 
 /**
  * Collects the event stream of `pi --mode json` from memory.
@@ -2480,14 +2576,6 @@ export interface HostCallbacks {
  */
 export declare function hostRun(): Promise<void>
 
-/** A script that its host has started in a process of its own. */
-export interface HostScript {
-  /** The absolute path of the script. */
-  path: string
-  /** The id of the process. */
-  pid: number
-}
-
 /**
  * Reports what would be redacted in a text: for each rule its name, the kind of values it finds, their number and
  * their positions.
@@ -2710,24 +2798,6 @@ export interface ParallelOptions {
  */
 export declare function prepareArguments(tool: string, json: string): PreparedArguments
 
-/** The names of the user's keys. */
-export interface QuestionKeyNames {
-  /** Selects the choice above. */
-  up: string
-  /** Selects the choice below. */
-  down: string
-  /** Scrolls a page up. */
-  pageUp: string
-  /** Scrolls a page down. */
-  pageDown: string
-  /** Scrolls to the end. */
-  end: string
-  /** Takes the selected choice. */
-  confirm: string
-  /** Takes the harmless choice. */
-  cancel: string
-}
-
 /**
  * Returns the question that a line after `/subagents` refers to: the first matching one of `waiting`, which has the
  * oldest first. `null` if the line is another command.
@@ -2812,38 +2882,6 @@ export interface RunOptions {
    * @default false
    */
   aborted?: boolean
-}
-
-/** The state of a run. */
-export interface RunStatus {
-  /**
-   * As in `TaskProgress.state` or `SingleResult.outcome`, or `planned`: the call is not running yet. Another word is
-   * shown as it is.
-   */
-  state: string
-  /** The question that it has asked and whose answer it waits for. */
-  pendingQuestion?: string
-  /** The place in the queue, from 1. */
-  position?: number
-  /** Milliseconds until a rate limit lets it start. */
-  rateLimitedForMs?: number
-  /** The run that writes to the same work tree and has to end first. */
-  blockedBy?: string
-  /** The attempt, from 1; after the end, how many there were. */
-  attempt?: number
-  /** The pending retry. */
-  retry?: RetryNotice
-  /** The reason why the model stopped. */
-  stopReason?: string
-  /** The signal that ended the child. */
-  signal?: string
-  /** The most important fact that the answer of a completed run may contradict: the first of `SingleResult.caveats`. */
-  caveat?: "write_off" | "readonly" | "no_write" | "unchanged" | "refused"
-  /**
-   * The time for which a countdown is written, in milliseconds since 1970.
-   * @default now
-   */
-  nowMs?: number
 }
 
 /** The values and exceptions of a sanitizer, in addition to its rules. */
@@ -3038,16 +3076,6 @@ export declare function startRun(options: RunOptions, onUpdate?: (update: ToolRe
  * ```
  */
 export declare function stateLabel(status: RunStatus): StateLabel
-
-/** The label of a state. */
-export interface StateLabel {
-  /** The name of its mark; `markStyles` has the sign. */
-  mark: "none" | "ok" | "info" | "warning" | "error" | "running" | "asking" | "queued" | "starting" | "started" | "retrying" | "skipped" | "added" | "removed" | "hunk"
-  /** The state in a word or two. */
-  word: string
-  /** The text next to the mark. Absent for a run that simply runs or has simply completed. */
-  note?: string
-}
 
 /**
  * Stops a workflow of the project `cwd`: its runs end, no further ones start, and its script hears of it. False if no process
@@ -3260,31 +3288,6 @@ export declare function truncateTail(text: string, limits?: OutputLimits | undef
  * ```
  */
 export declare function usageText(usages: Array<RunUsage>): UsageText
-
-/**
- * The usage in words. A part is absent if there is nothing to show, such as the turns of runs that used no tokens and
- * cost nothing.
- */
-export interface UsageText {
-  /** `3 turns`. */
-  turns?: string
-  /** `↑12.3k ↓950 R34k W2.1k`: read, written, read from the provider's cache, written to it. */
-  tokens?: string
-  /** `$0.04`. */
-  cost?: string
-}
-
-/** A question that waits for a person. */
-export interface WaitingQuestion {
-  /** Its id. */
-  id: number
-  /** The run that asks; eight hexadecimal characters. */
-  runId: string
-  /** The agent's name. */
-  agent: string
-  /** The name of the run, if it has one. */
-  label?: string
-}
 
 /** The end of the process of a workflow. */
 export interface WorkflowEnd {

@@ -870,6 +870,7 @@ module.exports.bootEarly = nativeBinding.bootEarly
 module.exports.checkAgent = nativeBinding.checkAgent
 module.exports.checkConfig = nativeBinding.checkConfig
 module.exports.checkSchema = nativeBinding.checkSchema
+module.exports.CODEMODE_WORKFLOW = nativeBinding.CODEMODE_WORKFLOW
 module.exports.collectOutput = nativeBinding.collectOutput
 module.exports.collectOutputFile = nativeBinding.collectOutputFile
 module.exports.deliveredIn = nativeBinding.deliveredIn

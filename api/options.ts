@@ -2,7 +2,7 @@
 
 import { inspect } from "node:util";
 import type { Diagnostic } from "../native.js";
-import { checkAgent, checkConfig, checkSchema } from "../native.js";
+import { CODEMODE_WORKFLOW, checkAgent, checkConfig, checkSchema } from "../native.js";
 import { agentText } from "./agent.ts";
 import { jsonSchemaOf } from "./schema.ts";
 
@@ -242,14 +242,15 @@ export const checkWorkflowRun = (options: unknown, path: string) =>
 		fields: { key, phase: text, ...runShape.fields },
 	});
 
-/** Ids that commands could not name, and the ids of workflows that scripts of pi's `codemode` use. */
-const reservedId = /["\p{Cc}]|^(?:workflow:|codemode )/u;
+/** Ids that commands could not name. */
+const reservedId = /["\p{Cc}]|^workflow:/u;
 
 /** Checks the id of a workflow. */
 export function checkWorkflowId(id: unknown): void {
 	key(id, "id");
-	const fix = 'a text without `"` and control characters that does not begin with `workflow:` or `codemode `';
-	if (reservedId.test(String(id))) throw new OptionsError("id", id, fix);
+	const written = String(id);
+	const fix = `a text without \`"\` and control characters that does not begin with \`workflow:\` or \`${CODEMODE_WORKFLOW}\``;
+	if (reservedId.test(written) || written.startsWith(CODEMODE_WORKFLOW)) throw new OptionsError("id", id, fix);
 }
 
 /** Checks the options of a workflow. */

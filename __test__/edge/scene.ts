@@ -83,7 +83,8 @@ export class Scene {
 			task: "look around",
 			cwd: this.project,
 			agentDir: this.agentDir,
-			piCommand: this.pi("pi.sh", `cat > "$here/task"\n${script}`),
+			// A child that boots ahead has no task yet, and must not clear the task of the child before it.
+			piCommand: this.pi("pi.sh", `cat > "$here/task.$$"; mv "$here/task.$$" "$here/task"\n${script}`),
 			...change,
 			env: { [markVariable]: this.mark, ...change.env },
 		});

@@ -240,6 +240,7 @@ type Called = Pick<
 	| "EarlyCalls"
 	| "DeliveryDispatcher"
 	| "ANNOUNCEMENT"
+	| "CODEMODE_WORKFLOW"
 	| "deliveredIn"
 	| "spawnSession"
 	| "openBackground"
@@ -355,6 +356,7 @@ export class StubAddon implements Called {
 	/** The texts of the real addon, because people read the drawn ones. */
 	readonly DeliveryDispatcher = addon.DeliveryDispatcher;
 	readonly ANNOUNCEMENT = addon.ANNOUNCEMENT;
+	readonly CODEMODE_WORKFLOW = addon.CODEMODE_WORKFLOW;
 	readonly deliveredIn = addon.deliveredIn;
 	readonly durationText = addon.durationText;
 	readonly markStyles = addon.markStyles;

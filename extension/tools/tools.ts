@@ -167,7 +167,7 @@ async function runForScript({ withoutCard }: Background, call: Call): Promise<To
 	const aborted = signal?.aborted ?? false;
 	const session = context.sessionManager.getSessionId();
 	// A model writes its script anew each time, so the session is the workflow, and not the text of the script.
-	const workflow = key === undefined ? undefined : { id: `codemode ${session}`, key };
+	const workflow = key === undefined ? undefined : { id: native.CODEMODE_WORKFLOW + session, key };
 	const own = { agent, task, childModel, outputSchema, workflow };
 	const options = defined<RunOptions>({ ...place, ...own, callId: id, aborted });
 	const handle = native.startRun(options, update, host);

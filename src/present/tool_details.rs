@@ -42,7 +42,8 @@ pub enum Receipt {
         /// As in [`RunRecord`](crate::run::RunRecord).
         #[serde(rename = "childSessionKey")]
         session_key: String,
-        /// The note for the model.
+        /// The note for the model. No card draws it.
+        #[serde(default)]
         note: String,
         /// Options that were skipped, and why.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]

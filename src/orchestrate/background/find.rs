@@ -280,7 +280,7 @@ impl Named for RunRecord {
     }
 }
 
-/// Returns those that match a name, by the strictest kind of match that finds any.
+/// Returns the matches of a name, by the strictest kind of match that finds any.
 pub(super) fn matching<'a, T: Named>(name: &str, all: &'a [T]) -> Vec<&'a T> {
     let lower = name.to_lowercase();
     let is_long = lower.len() >= MIN_KEY_CHARS;
