@@ -704,7 +704,7 @@ fn only_runs_that_a_command_has_an_effect_on_are_completed() {
         ("apply --with-flagged", "1"),
         ("diff", "1235"),
         ("discard", "123"),
-        ("undo", "5"),
+        ("undo", "2345"),
         ("resume", "8"),
         ("send", "8"),
         ("log", "8"),

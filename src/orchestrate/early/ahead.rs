@@ -207,7 +207,7 @@ fn enlist(ready: &AdmittedRun, waits_for: WaitsFor) -> Option<(Signals, Delist)>
             entry.waits_for == waits_for && entry.is_available() && entry.wanted.is_of_same_host(&wanted)
         };
         let spares: Vec<&Entry> = children.iter().filter(is_spare).collect();
-        if spares.len() >= ready.resolved.spare().count {
+        if spares.len() >= ready.resolved.config.spare.count {
             let other = spares.iter().find(|entry| entry.wanted != wanted)?;
             other.end_signal.send_replace(true);
         }
@@ -233,7 +233,7 @@ impl Drop for Delist {
 async fn boot_and_keep(ready: AdmittedRun, waits_for: WaitsFor, mut signals: Signals, delist: Delist) {
     if let Some((booted, permit)) = boot(&ready, waits_for, &mut signals).await {
         // A next child ends with the run that it waits for.
-        let lifetime = (waits_for == WaitsFor::AnyCall).then(|| ready.resolved.spare().idle);
+        let lifetime = (waits_for == WaitsFor::AnyCall).then(|| ready.resolved.config.spare.idle);
         keep_until_claimed(booted, permit, lifetime, &mut signals).await;
     }
     // The entry is removed first, so that a caller that waits for the end of the child finds none.

@@ -238,13 +238,13 @@ async fn boot(
     // A background run that outlives this process gets its child in another one. A continued run does not outlive it.
     let is_detached = ready.spec.overrides.announces
         && ready.spec.overrides.resumes.is_none()
-        && ready.resolved.base_config().background.on_exit == OnExit::Keep;
-    let is_off = ready.resolved.early_boot() == EarlyBoot::Off || is_detached;
+        && ready.resolved.config.background.on_exit == OnExit::Keep;
+    let is_off = ready.resolved.config.early_boot == EarlyBoot::Off || is_detached;
     if is_off || !blocking(|| Memory::measure().has_room()).await || !ready.may_boot_early().await {
         tracing::debug!(target: "early", run = %ready.id().get(), "no child is booted early");
         return None;
     }
-    let group = Some((group, ready.resolved.concurrency().call));
+    let group = Some((group, ready.resolved.config.parallel_concurrency));
     let request = request(&ready, group).await;
     order.reached().await;
     if let Some(spare) = take_spare(&ready, &request).await {

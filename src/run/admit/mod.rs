@@ -8,7 +8,6 @@
 //! |---|---|
 //! | `settings` | the configuration and the known secrets; read once per call |
 //! | `resolve` | the agent, model, limits and tools of the run |
-//! | `fixed_settings` | groups of settings of a run |
 //! | `values` | the values that apply to the agent, and their sources |
 //! | `write_reach` | the tree that a child changes, and the changes that cannot be undone |
 //! | `permission_hooks/` | the user's extensions that watch tool calls, which every writing child loads |
@@ -22,7 +21,6 @@
 
 mod confirm;
 pub(crate) mod extensions;
-mod fixed_settings;
 pub(crate) mod listing;
 pub(crate) mod permission_hooks;
 pub(crate) mod prepare;

@@ -36,7 +36,7 @@ impl ActiveRun<'_> {
     /// Returns the pause before another attempt, including a pause that the provider has asked for. `None` if no
     /// attempt follows.
     pub(super) fn pause_after(&self, attempt: u32, report: &RunReport) -> Option<Duration> {
-        let policy = self.admitted.resolved.retry();
+        let policy = &self.admitted.resolved.config.retry;
         let sandboxed = self.admitted.resolved.sandbox.is_read_only();
         let is_harmless = |tool: &str| is_free_of_side_effects(tool, sandboxed);
         let limited = self.limited.remaining();
@@ -60,7 +60,7 @@ impl ActiveRun<'_> {
     pub(super) fn notice_of(&self, attempt: u32, pause: Duration, report: &RunReport) -> RetryNotice {
         let sanitizer = self.sanitizer();
         let error = report.verdict.error.as_deref().map(|error| sanitizer.sanitize(error));
-        let max = self.admitted.resolved.retry().max_attempts;
+        let max = self.admitted.resolved.config.retry.max_attempts;
         RetryNotice::by_run(attempt, Some(max.saturating_sub(1)), pause, error.as_ref())
     }
 
@@ -74,7 +74,7 @@ impl ActiveRun<'_> {
         files: RunFiles,
     ) -> (RunFiles, Result<Option<Booted>, CancelReason>) {
         let AdmittedRun { resolved, .. } = &self.admitted;
-        let boots = resolved.concurrency().ahead > 0
+        let boots = resolved.config.boot_ahead > 0
             && resolved.protocol.waits_for_task()
             && resolved.launcher.remote_name().is_none();
         let boot = async {
