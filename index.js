@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0. Generated from api/ by `npm run build:extension`.
+// pi-subagent-native 0.2.0. Generated from api/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -48,6 +48,7 @@ module.exports = __toCommonJS(index_exports);
 
 // api/group.ts
 var import_node_crypto = require("node:crypto");
+var import_node_os = require("node:os");
 var native2 = __toESM(require("./native.js"));
 
 // api/options.ts
@@ -268,11 +269,12 @@ var checkWorkflowRun = (options, path) => checkShape(options, path, {
   required: ["key", ...runShape.required ?? []],
   fields: { key: key2, phase: text, ...runShape.fields }
 });
-var reservedId = /["\p{Cc}]|^(?:workflow:|codemode )/u;
+var reservedId = /["\p{Cc}]|^workflow:/u;
 function checkWorkflowId(id) {
   key2(id, "id");
-  const fix = 'a text without `"` and control characters that does not begin with `workflow:` or `codemode `';
-  if (reservedId.test(String(id))) throw new OptionsError("id", id, fix);
+  const written = String(id);
+  const fix = `a text without \`"\` and control characters that does not begin with \`workflow:\` or \`${import_native.CODEMODE_WORKFLOW}\``;
+  if (reservedId.test(written) || written.startsWith(import_native.CODEMODE_WORKFLOW)) throw new OptionsError("id", id, fix);
 }
 var checkWorkflow = (options) => checkShape(options, "options", {
   fields: {
@@ -835,6 +837,8 @@ function inWords(reason) {
 
 // api/group.ts
 var defaultConcurrency = 8;
+var plentifulBytes = 2 ** 31;
+var pieceMs = 1e4;
 function parallel(tasks, options = {}) {
   checkList(tasks, "tasks", checkRun);
   checkParallel(options);
@@ -876,32 +880,34 @@ function chain(steps, options = {}) {
 var NextChild = class {
   callId = (0, import_node_crypto.randomUUID)();
   #options;
+  #bootsAtOnce = (0, import_node_os.availableParallelism)() > 1 && availableBytes() >= plentifulBytes;
   #early;
+  #timer;
   constructor(options) {
     this.#options = options;
   }
   /** Takes the newest state of the step before. */
-  follow(now) {
-    guarded(
-      () => this.#follow(now),
-      () => {
-      }
-    );
+  follow({ details: { streaming: now } }) {
+    if (this.#early || !now) return;
+    const hasSlot = now.state === "starting" || now.state === "running";
+    if (now.hasText || hasSlot && this.#bootsAtOnce) guarded(() => this.#boot(), ignore);
   }
-  #follow({ details }) {
-    if (this.#early) {
-      this.#early.push("");
-    } else if (details.streaming?.hasText) {
-      const { agent: agent2, childCwd: cwd, childModel: model2, childThinking: thinking2 } = this.#options;
-      this.#early = native2.bootEarly({ ...this.#options, tool: "subagent", callId: this.callId });
-      this.#early.push(JSON.stringify({ agent: agent2, cwd, model: model2, thinking: thinking2, task: "" }));
-    }
+  #boot() {
+    const { agent: agent2, childCwd: cwd, childModel: model2, childThinking: thinking2 } = this.#options;
+    const early = native2.bootEarly({ ...this.#options, tool: "subagent", callId: this.callId });
+    this.#early = early;
+    early.push(JSON.stringify({ agent: agent2, cwd, model: model2, thinking: thinking2, task: "" }));
+    this.#timer = setInterval(() => guarded(() => early.push(""), ignore), pieceMs).unref();
   }
   /** Ends the child, unless its step has taken it. */
   async end() {
+    clearInterval(this.#timer);
     await this.#early?.end();
   }
 };
+var ignore = () => {
+};
+var availableBytes = () => process.availableMemory?.() ?? 0;
 var TaskGroup = class {
   #group;
   #running = /* @__PURE__ */ new Set();

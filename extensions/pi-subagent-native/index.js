@@ -1,4 +1,4 @@
-// pi-subagent-native 0.1.0 28b038e00e06716e. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.2.0 d46c19b6a32df72e. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6167,8 +6167,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.1.0 28b038e00e06716e"}.`)) return void 0;
-  const [version] = "0.1.0 28b038e00e06716e".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.2.0 d46c19b6a32df72e"}.`)) return void 0;
+  const [version] = "0.2.0 d46c19b6a32df72e".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -8259,7 +8259,7 @@ async function runForScript({ withoutCard }, call) {
   const { agent, task, key, model: childModel, schema: outputSchema } = params;
   const aborted = signal?.aborted ?? false;
   const session2 = context.sessionManager.getSessionId();
-  const workflow = key === void 0 ? void 0 : { id: `codemode ${session2}`, key };
+  const workflow = key === void 0 ? void 0 : { id: native.CODEMODE_WORKFLOW + session2, key };
   const own = { agent, task, childModel, outputSchema, workflow };
   const options = defined({ ...place, ...own, callId: id, aborted });
   const handle = native.startRun(options, update, host);
