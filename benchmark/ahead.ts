@@ -1,6 +1,7 @@
 /**
  * Measures runs whose child may boot before the run can start: the steps of a chain, the queued tasks of a call,
- * another attempt, and a program's next call. Real pi, a scripted model that answers at once. The ways take turns.
+ * another attempt, and a program's next call. Real pi, a scripted model that answers at once, or writes its answer for a
+ * second. The ways take turns.
  *
  * Usage: <Node for pi> ahead.ts <rounds> <warm|cold>. `warm` does each once before, so that compiled code is cached.
  */
@@ -33,6 +34,10 @@ const slots = 8;
 const backoffMs = 1_000;
 /** The time in which every child boots, in ms. */
 const bootMs = 2_000;
+/** The answer of the model, the task for which it writes it slowly, and the time that this takes, in ms. */
+const answer = "It is in `src/session.ts`.";
+const slowTask = "Look slowly.";
+const slowMs = 1_000;
 /** The interval of the memory samples, in ms. */
 const sampleMs = 50;
 /** The pause between two measurements, so that children that still end do not slow down the next one. */
@@ -55,7 +60,7 @@ const script: Script = ({ userText }) => {
 	const called = /call-\d+/.exec(userText)?.[0];
 	if (called && !asked.has(called)) asked.set(called, performance.now());
 	const mark = /fail-\d+/.exec(userText)?.[0];
-	if (!mark) return [say("It is in `src/session.ts`.")];
+	if (!mark) return [say(answer, userText.includes(slowTask) ? { size: 1, everyMs: slowMs / answer.length } : {})];
 	const at = failures.get(mark) ?? [];
 	failures.set(mark, [...at, performance.timeOrigin + performance.now()]);
 	// The request of the child, and pi's own second try.
@@ -82,17 +87,17 @@ function options(bootAhead: number): Omit<RunOptions, "agent" | "task"> {
 }
 
 /** Runs one task. */
-function one(): Promise<ToolResult> {
-	return native.startRun({ ...options(1), agent: "finder", task: "Look." }).result();
+function one(task = "Look."): Promise<ToolResult> {
+	return native.startRun({ ...options(1), agent: "finder", task }).result();
 }
 
-function chain(bootAhead: number): Promise<ToolResult> {
-	const steps = Array.from({ length: 3 }, () => ({ agent: "finder", task: "Look." }));
+function chain(bootAhead: number, task = "Look."): Promise<ToolResult> {
+	const steps = Array.from({ length: 3 }, () => ({ agent: "finder", task }));
 	return native.startChain({ ...options(bootAhead), steps }).result();
 }
 
-function many(bootAhead: number): Promise<ToolResult> {
-	const tasks = Array.from({ length: taskCount }, () => ({ agent: "finder", task: "Look." }));
+function many(bootAhead: number, task = "Look."): Promise<ToolResult> {
+	const tasks = Array.from({ length: taskCount }, () => ({ agent: "finder", task }));
 	return native.startParallel({ ...options(bootAhead), tasks }).result();
 }
 
@@ -189,11 +194,16 @@ async function cost(work: () => Promise<ToolResult>): Promise<Cost> {
 }
 
 const ways: Record<string, () => Promise<Cost>> = {
-	one: () => cost(one),
+	one: () => cost(() => one()),
 	chain: () => cost(() => chain(1)),
 	chainWithout: () => cost(() => chain(0)),
 	many: () => cost(() => many(1)),
 	manyWithout: () => cost(() => many(0)),
+	slowOne: () => cost(() => one(slowTask)),
+	slowChain: () => cost(() => chain(1, slowTask)),
+	slowChainWithout: () => cost(() => chain(0, slowTask)),
+	slowMany: () => cost(() => many(1, slowTask)),
+	slowManyWithout: () => cost(() => many(0, slowTask)),
 	programChain: () => cost(() => programChain("on")),
 	programChainWithout: () => cost(() => programChain("off")),
 	nextCall: () => nextCall(1),
