@@ -107,9 +107,13 @@ export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptio
 /** A later step of a chain. */
 export type NextStep<Before extends Schema | undefined, S extends Schema | undefined> = RunOptions<S> | Step<Before, S>;
 
-/** Makes a step of a chain from the result of the step before. It may return a promise. */
+/**
+ * Makes a step of a chain from the result of the step before. It may return a promise. `signal` fires when the chain is aborted, which
+ * does not wait for the promise.
+ */
 export type Step<Before extends Schema | undefined = undefined, S extends Schema | undefined = Before> = (
 	before: Success<DataOf<Before>>,
+	context: { signal: AbortSignal },
 ) => RunOptions<S> | Promise<RunOptions<S>>;
 
 /** A list, or a beginning of it with at least one entry. */
@@ -525,6 +529,8 @@ export interface RunError {
 	code: ErrorCode;
 	/** A sentence for people. It may change between releases. */
 	message: string;
+	/** The error of a step's function that has thrown, or has made wrong options. */
+	cause?: unknown;
 }
 
 /**

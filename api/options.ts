@@ -389,12 +389,13 @@ const agentFields: Readonly<Record<string, Check>> = {
 	isolation: oneOf("none", "auto", "private"),
 };
 
-/** Checks that a value is a list with at least one entry, and each entry. */
-export function checkList(value: unknown, path: string, entry: Check): void {
+/** Checks that a value is a list with at least one entry, and each entry. Returns a copy, which the caller cannot change. */
+export function checkedList<T>(value: readonly T[], path: string, entry: Check): readonly T[] {
 	if (!Array.isArray(value) || value.length === 0) {
 		throw new OptionsError(path, value, "a list with at least one entry");
 	}
 	for (const [index, item] of value.entries()) entry(item, `${path}[${index}]`);
+	return value.map((item) => (isObject(item) ? { ...item } : item));
 }
 
 function checkShape(value: unknown, path: string, { required = [], fields }: Shape): void {

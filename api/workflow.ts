@@ -19,7 +19,7 @@ import type {
 } from "../index.js";
 import * as native from "../native.js";
 import {
-	checkList,
+	checkedList,
 	checkWorkflow,
 	checkWorkflowId,
 	checkWorkflowParallel,
@@ -183,8 +183,8 @@ class Script implements Workflow {
 		return result as Success<never>;
 	}
 
-	parallel(tasks: readonly AnyOptions[], options: WorkflowParallelOptions = {}): Promise<never> {
-		checkList(tasks, "tasks", checkWorkflowRun);
+	parallel(given: readonly AnyOptions[], options: WorkflowParallelOptions = {}): Promise<never> {
+		const tasks = checkedList(given, "tasks", checkWorkflowRun);
 		checkWorkflowParallel(options);
 		return this.#parallel(tasks, options);
 	}

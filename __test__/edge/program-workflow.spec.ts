@@ -239,6 +239,20 @@ describe("workflow()", () => {
 		);
 	});
 
+	it("runs the tasks of a parallel as they were at the call", async (t) => {
+		const scene = keyedScene(t);
+		const results = await workflow("w", scriptOptions(scene), (wf) => {
+			const tasks = [task("a"), task("b")];
+			const all = wf.parallel(tasks, { concurrency: 1 });
+			tasks.length = 0;
+			return all;
+		});
+		assert.deepEqual(
+			results.map(({ text }) => text),
+			["Answer 1", "Answer 2"],
+		);
+	});
+
 	it("names mistakes in its options before anything starts", async (t) => {
 		const scene = keyedScene(t);
 		const options = scriptOptions(scene);
