@@ -852,7 +852,8 @@ export interface Session {
 }
 
 /**
- * Opens a session, which starts, lists and continues background runs. `onMessage` receives their results.
+ * Opens a session, which starts, lists and continues background runs. `onMessage` receives their results. Throws an error if a session
+ * with this `id` and `agentDir` is open in this process: share the session, or await its `close()` first.
  *
  * @example
  * ```ts

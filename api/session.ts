@@ -1,6 +1,8 @@
 /** Background runs of a program, and the messages with their results. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import { submittedBy } from "../extension/host/submission.ts";
 import type { BackgroundRun, RunRecord, Session, SessionMessage, SessionOptions, SessionResult } from "../index.js";
 import * as native from "../native.js";
@@ -15,6 +17,15 @@ export function openSession(options: SessionOptions): Session {
 	return new ProgramSession(options);
 }
 
+/** The open sessions: each one's agent directory and id. The engine has one receiver for both. */
+const open = new Set<string>();
+
+/** Returns the name of a session in `open`. */
+function nameOf(id: string, { agentDir, env }: native.SurfaceOptions): string {
+	const { PI_CODING_AGENT_DIR: configured } = { ...process.env, ...env };
+	return JSON.stringify([resolve(agentDir ?? (configured || join(homedir(), ".pi", "agent"))), id]);
+}
+
 /** The message that `onMessage` receives now. */
 const receiving = new AsyncLocalStorage<{ session: Session; isReceiving: boolean }>();
 
@@ -23,12 +34,14 @@ const unlimitedMs = 2 ** 31 - 1;
 
 class ProgramSession implements Session {
 	readonly #id: string;
+	readonly #name: string;
 	readonly #onMessage: SessionOptions["onMessage"];
 	readonly #onNotice: (notice: string) => void;
 	readonly #place: native.SurfaceOptions;
 	readonly #host: native.HostCallbacks;
 	readonly #native: native.BackgroundSession;
 	#isClosed = false;
+	#closing: Promise<void> | undefined;
 	/** The last failure of `onMessage`, until it has received a message. */
 	#failure: string | undefined;
 	/** The number of runs that this process has started. */
@@ -39,6 +52,14 @@ class ProgramSession implements Session {
 		const warn = (notice: string) => process.emitWarning(notice, "SubagentWarning");
 		const { id, onMessage, onNotice = warn } = options;
 		this.#id = id;
+		this.#place = { ...placeOf(options), sessionId: id };
+		this.#name = nameOf(id, this.#place);
+		if (open.has(this.#name)) {
+			throw new Error(
+				`the session ${JSON.stringify(id)} is open in this process: share the object that \`openSession\` returned, ` +
+					"or await its `close()` first",
+			);
+		}
 		this.#onMessage = onMessage;
 		this.#onNotice = (notice) =>
 			guarded(
@@ -46,13 +67,13 @@ class ProgramSession implements Session {
 				(error) =>
 					warn(`onNotice of session ${JSON.stringify(id)} has failed: ${String(error)}; it was given: ${notice}`),
 			);
-		this.#place = { ...placeOf(options), sessionId: id };
 		this.#host = hostOf(options, () => {});
 		this.#native = native.openBackground({ ...this.#place, delivered: [] }, async ({ deliveries, notices = [] }) => {
 			for (const notice of notices) this.#onNotice(notice);
 			// Without a receiver the messages wait for the next opening with one.
 			if (deliveries && onMessage) await this.#receive(deliveries, onMessage);
 		});
+		open.add(this.#name);
 		backgroundListeners.add(this.#onBackground);
 	}
 
@@ -207,7 +228,8 @@ class ProgramSession implements Session {
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		backgroundListeners.delete(this.#onBackground);
-		await this.#native.close();
+		this.#closing ??= this.#native.close().finally(() => open.delete(this.#name));
+		await this.#closing;
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

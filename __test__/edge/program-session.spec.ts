@@ -243,6 +243,23 @@ it("a closed session starts no run", async (t) => {
 	assert.deepEqual(recordsOf(scene, "task"), []);
 });
 
+it("a session that is open is not opened again until it is closed", async (t) => {
+	const { scene, received, open } = stage(t, [{ say: "Done." }]);
+	const session = open();
+	const message =
+		/^the session "program" is open in this process: share the object .*, or await its `close\(\)` first$/;
+	assert.throws(() => open({ cwd: scene.path("other") }), { message });
+	await open({ id: "another" }).close();
+	await session.spawn({ agent: "explorer", task: "Look." });
+	await inTime(session.settled(), "the result");
+	assert.deepEqual(spoken(received), [[true, "Done."]]);
+	await session.close();
+	const next = open();
+	await session.close();
+	assert.throws(() => open(), { message });
+	await next.close();
+});
+
 it("a run is moved to the background, and its session gets the result", async (t) => {
 	const { scene, received, open } = stage(t, [{ stream: "So far" }, { await: "{env.HERE}/go" }, { say: " and more." }]);
 	const { cwd, agentDir, env, piCommand, config } = scene.options;
