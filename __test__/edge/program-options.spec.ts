@@ -77,6 +77,43 @@ const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> 
 		"agent.maxTurns",
 		/a function has no form in JSON/,
 	],
+	"an agent that is switched off": [
+		() => defineAgent({ name: "scout", prompt: "Look.", enabled: false }),
+		"agent.enabled",
+		/^no such field in code: `enabled` switches the agent off$/,
+	],
+	"skills of an agent as a text": [
+		() => defineAgent({ name: "scout", prompt: "Look.", skills: "review, debug" }),
+		"agent.skills",
+		/true, false, or a list of texts/,
+	],
+	"extensions of an agent as a text": [
+		() => defineAgent({ name: "scout", prompt: "Look.", extensions: "/x.js" }),
+		"agent.extensions",
+		/true, false, or a list of texts/,
+	],
+	"forbidden tools of an agent as a text": [
+		() => defineAgent({ name: "scout", prompt: "Look.", disallowedTools: "bash" }),
+		"agent.disallowedTools",
+		/a list of texts/,
+	],
+	...Object.fromEntries(
+		["maxCost", "maxTurns", "timeoutMs", "idleTimeoutMs", "loopStopAfter", "outputSchema"].flatMap((name) =>
+			[Number.NaN, Number.POSITIVE_INFINITY, null].map((value) => [
+				`a limit of an agent that is ${value}: ${name}`,
+				[
+					() => defineAgent({ name: "scout", prompt: "Look.", [name]: value }),
+					`agent.${name}`,
+					value === null ? /a value, or no such field/ : /a finite number/,
+				],
+			]),
+		),
+	),
+	"a number within a setting that JSON does not have": [
+		() => run({ ...task, config: { agents: { scout: { tools: ["read"], maxCost: Number.NaN } } } }),
+		"config.agents.scout.maxCost",
+		/a finite number/,
+	],
 	"an unknown setting": [() => run({ ...task, config: { bogus: 1 } }), "config.bogus", /`bogus` is not a known key/],
 	"a wrong setting": [
 		() => run({ ...task, config: { maxConcurrent: "x" } }),
@@ -94,8 +131,8 @@ const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> 
 			config.config = config;
 			run({ ...task, config });
 		},
-		"config",
-		/JSON can represent: .*circular/,
+		"config.config",
+		/JSON can represent: it contains itself/,
 	],
 	"an invalid regular expression in a schema": [
 		() => run({ ...task, schema: { type: "object", properties: { a: { type: "string", pattern: "(" } } } }),
