@@ -561,7 +561,8 @@ export type ErrorCode =
  * that has completed gives its stored result and costs nothing, an interrupted one continues in its session, and one whose task
  * or agent has changed runs again. Resolves with the script's value.
  *
- * A failed run throws a `WorkflowError` in the script. Runs that the script has not awaited are ended with it.
+ * A failed run throws a `WorkflowError` in the script, once the script awaits it. If the script never does, Node shows a process warning.
+ * Runs that the script has not awaited are ended with it.
  *
  * The id is unique in the project: at most 512 characters without `"` and control characters. It must not begin with `workflow:` or
  * `codemode `.

@@ -153,6 +153,15 @@ function script(t: TestContext, scenario: Scenario): { scene: Scene; options: Wo
 	};
 }
 
+/** Returns the process warnings of a test. */
+function warningsIn(t: TestContext): string[] {
+	const warnings: string[] = [];
+	const note = ({ message }: Error) => void warnings.push(message);
+	process.on("warning", note);
+	t.after(() => process.off("warning", note));
+	return warnings;
+}
+
 const priced = [{ say: "You said: {task}", usage: { input: 10, output: 5, cost: 0.25 } }];
 
 describe("workflow()", () => {
@@ -403,6 +412,34 @@ describe("workflow()", () => {
 		assert.equal(await stopWorkflow(scene.options, "w"), false);
 	});
 
+	/** Runs a script that starts a failing run and calls `end` once an update has counted the failure. */
+	const withFailure = (scene: Scene, end: (failing: Promise<unknown>) => unknown) => {
+		const { promise: counted, resolve } = Promise.withResolvers<void>();
+		const onUpdate = ({ counts }: WorkflowUpdate) => void (counts.failed === 1 && resolve());
+		return workflow("w", scriptOptions(scene, { onUpdate }), async (wf) => {
+			const failing = wf.run(task("a", "fails"));
+			await inTime(counted, "the failure");
+			return await end(failing);
+		});
+	};
+
+	it("hands a failure to a script that awaits the run later", async (t) => {
+		const scene = keyedScene(t);
+		const warnings = warningsIn(t);
+		const value = await withFailure(scene, (failing) => failing.catch(String));
+		assert.match(String(value), /run "a": .*401: no key/);
+		assert.deepEqual(warnings, []);
+	});
+
+	it("warns of a failed run that its script has not awaited", async (t) => {
+		const scene = keyedScene(t);
+		const warnings = warningsIn(t);
+		assert.equal(await withFailure(scene, () => "early"), "early");
+		await new Promise((resolve) => setImmediate(resolve));
+		assert.equal(warnings.length, 1);
+		assert.match(warnings[0] ?? "", /^workflow "w" has not awaited a failed run: run "a": .*401: no key/);
+	});
+
 	it("runs once at a time", async (t) => {
 		const scene = keyedScene(t);
 		const open = await openWorkflow({ ...scene.options, id: "w" });
@@ -461,10 +498,7 @@ describe("workflow()", () => {
 	})) {
 		it(`warns once and continues if \`onUpdate\` ${kind}`, async (t) => {
 			const { options } = script(t, priced);
-			const warnings: string[] = [];
-			const note = ({ message }: Error) => void warnings.push(message);
-			process.on("warning", note);
-			t.after(() => process.off("warning", note));
+			const warnings = warningsIn(t);
 			await workflow("w", { ...options, onUpdate }, async (wf) => {
 				await wf.run(task("a"));
 				await wf.run(task("b"));
