@@ -264,12 +264,21 @@ class Script implements Workflow {
 
 	async #finished(task: RunTask, key: string): Promise<Result<unknown>> {
 		const follow = this.#board.follow(task);
-		const result = await wholeText(await task);
+		const result = this.#withStored(await wholeText(await task));
 		await follow;
 		this.#board.end(task, result);
 		this.#results.push({ key, result });
 		if (!result.ok && result.error.code === "SUBAGENT_QUOTA_EXHAUSTED") this.#exhausted ??= result;
 		return result;
+	}
+
+	/** Adds to a refused value that the engine has stored it as the result of its key. */
+	#withStored(result: Result<unknown>): Result<unknown> {
+		if (result.ok || result.error.code !== "RESULT_INVALID") return result;
+		const message =
+			`${result.error.message}. The value is stored: the key gives it again until its task changes, its schema accepts it, ` +
+			`or \`/subagents discard --yes workflow:${this.id}\` removes the workflow`;
+		return { ...result, error: { ...result.error, message } };
 	}
 
 	/** The result of a run that may not start. */

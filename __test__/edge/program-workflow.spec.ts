@@ -5,6 +5,8 @@ import { rmSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
 import { inspect } from "node:util";
 
+import { z } from "zod";
+
 import { OptionsError, run, WorkflowError, type WorkflowOptions, type WorkflowUpdate, workflow } from "../../index.js";
 import { openWorkflow, removeWorkflow, startRun, stopWorkflow, workflows } from "../../native.js";
 import type { Scenario } from "./fault.ts";
@@ -438,6 +440,23 @@ describe("workflow()", () => {
 		await new Promise((resolve) => setImmediate(resolve));
 		assert.equal(warnings.length, 1);
 		assert.match(warnings[0] ?? "", /^workflow "w" has not awaited a failed run: run "a": .*401: no key/);
+	});
+
+	it("says that a refused value is stored, and how its key runs again", async (t) => {
+		const { scene, options } = script(t, [{ submit: { count: 1 } }]);
+		const schema = z.object({ count: z.number().refine((count) => count > 1, "too few") });
+		for (const words of ["Count.", "Count.", "Count again."]) {
+			const error = await errorOf(
+				workflow("w", options, (wf) => wf.run({ key: "a", agent: "explorer", task: words, schema })),
+			);
+			assert.ok(error instanceof WorkflowError, String(error));
+			assert.equal(error.code, "RESULT_INVALID");
+			assert.match(
+				error.message,
+				/count: too few\. The value is stored: .* until its task changes, .* `\/subagents discard --yes workflow:w`/,
+			);
+		}
+		assert.equal(recordsOf(scene, "argv").length, 2, "the changed task");
 	});
 
 	it("runs once at a time", async (t) => {
