@@ -875,7 +875,9 @@ export interface Session {
 export declare function openSession(options: SessionOptions): Session;
 
 /**
- * Replaces secrets with placeholders and home directories with `~`, and drops control characters.
+ * Replaces secrets with placeholders and home directories with `~`, and drops control characters. `secrets` replaces the secrets of this
+ * process's environment. Rejects with an `OptionsError` for a secret that innocent texts also contain, such as a number, a word or fewer
+ * than 8 bytes.
  *
  * @example
  * ```ts

@@ -327,9 +327,39 @@ export function checkSanitize(value: unknown, options: unknown): void {
 	string(value, "text");
 	const homePaths = oneOf("own", "all", "off");
 	checkShape(options, "options", {
-		fields: { secrets: list, authJson: string, homes: list, homePaths, allow: list },
+		fields: { secrets, authJson, homes: list, homePaths, allow: list },
 	});
 }
+
+/** Returns a secret's size in its place, for an error that is printed. */
+const sizeOf = (value: unknown) => ({
+	[inspect.custom]: () =>
+		typeof value === "string" ? `a text of ${Buffer.byteLength(value)} bytes` : `a value of the type ${typeof value}`,
+});
+
+const secrets: Check = (value, path) => {
+	if (!isTexts(value)) throw new OptionsError(path, sizeOf(value), "a list of texts");
+};
+
+const authJson: Check = (value, path) => {
+	let json: unknown;
+	try {
+		json = typeof value === "string" ? JSON.parse(value) : undefined;
+	} catch {
+		// The parser's message has a part of the text.
+	}
+	if (!isObject(json))
+		throw new OptionsError(path, sizeOf(value), "the text of a file like pi's `auth.json`: a JSON object");
+};
+
+/** Returns the error for a secret that the engine does not search for, because innocent texts contain such values. */
+export const unsearchable = (secret: string, index: number) =>
+	new OptionsError(
+		`options.secrets[${index}]`,
+		sizeOf(secret),
+		"a secret of at least 8 bytes that is no number, path, address without a login, or word of fewer than 16 letters; " +
+			"such values also occur in innocent texts, and are not replaced. Leave it out, or replace it yourself",
+	);
 
 /** Checks a text, and its limits. */
 export function checkTruncate(value: unknown, limits: unknown): void {

@@ -203,6 +203,17 @@ const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> 
 		"options.secret",
 		/secrets, authJson, homes, homePaths, allow/,
 	],
+	"a secret that is no list": [
+		() => sanitize("a", any({ secrets: "hunter2222" })),
+		"options.secrets",
+		/a list of texts/,
+	],
+	"credentials that are no JSON": [
+		() => sanitize("a", { authJson: '{"anthropic":{"key":"hunter2222"}' }),
+		"options.authJson",
+		/a JSON object/,
+	],
+	"credentials that are a list": [() => sanitize("a", { authJson: "[]" }), "options.authJson", /a JSON object/],
 	"a number to sanitize": [() => sanitize(any(5)), "text", /a text/],
 	"an unknown limit of a text": [() => truncate("a", any({ maxByte: 5 })), "limits.maxByte", /maxBytes/],
 	"a negative limit of a text": [() => truncate("a", { maxBytes: -1 }), "limits.maxBytes", /from 0/],
@@ -217,6 +228,7 @@ for (const [name, [call, path, expected]] of Object.entries(mistakes)) {
 			assert.ok(error instanceof OptionsError, String(error));
 			assert.equal(error.path, path);
 			assert.match(error.expected, expected);
+			assert.doesNotMatch(error.message, /hunter/, "no secret is shown");
 			assert.ok(error.message.includes(path) && error.message.includes(error.expected), error.message);
 			return true;
 		});
@@ -232,6 +244,25 @@ it("accepts regular expressions and names that only look wrong", () => {
 	const agent = { name: "研究员.v2", prompt: "Look.", tools: [], disallowedTools: ["bash"], maxTurns: 3 };
 	const task = run({ agent, task: "look around", schema, cwd: folder, agentDir: folder, signal: AbortSignal.abort() });
 	assert.match(task.id, /^\w{8}$/);
+});
+
+for (const secret of ["hunter2", "swordfish", "1234567890", "/home/x/key.pem", "https://example.com/token", ""]) {
+	it(`refuses a secret that the engine does not replace, without showing it: ${JSON.stringify(secret)}`, async () => {
+		await assert.rejects(sanitize(`it is ${secret}`, { secrets: ["correct-horse", secret] }), (error) => {
+			assert.ok(error instanceof OptionsError, String(error));
+			assert.equal(error.path, "options.secrets[1]");
+			assert.match(error.message, /is a text of \d+ bytes; expected a secret of at least 8 bytes/);
+			assert.ok(secret === "" || !inspect(error).includes(secret));
+			return true;
+		});
+	});
+}
+
+it("replaces every secret that it accepts", async () => {
+	const secrets = ["correct-horse", "hunter22", "multi line\nsecret", " padded-secret ", "пароль"];
+	const text = await sanitize(secrets.map((secret) => `it is ${secret} .`).join("\n"), { secrets });
+	assert.equal(text, secrets.map((secret) => `it is ${secret.replace(secret.trim(), "[REDACTED]")} .`).join("\n"));
+	assert.equal(await sanitize("hunter2222", { authJson: '{"a":{"key":"hunter2222"}}' }), "[REDACTED]");
 });
 
 it("refuses a stream whose pieces are no texts or bytes", async () => {
