@@ -250,7 +250,7 @@ export interface Agent {
 	 * @default the configured one, else pi's own
 	 */
 	thinking?: ThinkingLevel | undefined;
-	/** A shell command that tests its work. */
+	/** A shell command that tests its work. It runs only if the agent may write, which the setting `allowWrite` permits. */
 	check?: string | undefined;
 	/**
 	 * `private`: it works in its own tree, and leaves a branch. `auto`: the same if the project has git.
@@ -519,6 +519,11 @@ export interface ResultBase {
 	reused?: true;
 	/** The id of the run in its session. Absent without a session. */
 	runId?: string;
+	/**
+	 * Facts that the answer may contradict, the most important one first, as in `details`. For example `write_off`: the agent changed
+	 * nothing, because the setting `allowWrite` is off. Absent without one.
+	 */
+	caveats?: SingleResult["caveats"];
 	/** All other facts about the run. Absent if it was refused. */
 	details?: SingleResult;
 }
@@ -768,9 +773,9 @@ export interface SessionOptions extends Place {
 	id: string;
 	/**
 	 * Receives each result once, in this process or in a later process that opens the session. The next message waits until the
-	 * promise has resolved. If the callback fails, `onNotice` gets the error, and the same message is delivered again with the same
-	 * `id`, after pauses of up to ten seconds, until the session is closed. If the process ends first, the next opening of the
-	 * session delivers it. Without this callback the results wait.
+	 * promise has resolved. If the callback fails, `onNotice` gets the error, and the results are delivered again, after pauses of up to
+	 * ten seconds, until the session is closed. If the process ends first, the next opening of the session delivers them. The repeated
+	 * message also has results that have arrived since: recognize a repeated result by its `runId`. Without this callback the results wait.
 	 */
 	onMessage?: ((message: SessionMessage) => void | Promise<void>) | undefined;
 	/**
@@ -786,7 +791,7 @@ export interface SessionOptions extends Place {
 
 /** Results and questions of background runs. */
 export interface SessionMessage {
-	/** The id of the message. A repeated message has the same one. */
+	/** The id of the message. A repeated message has the same one, unless it has further results. */
 	id: string;
 	/** The runs that have ended. */
 	results: SessionResult[];

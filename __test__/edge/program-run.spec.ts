@@ -292,6 +292,15 @@ describe("a run", () => {
 		assert.ok(args?.join(" ").includes("read,grep"), String(args));
 	});
 
+	it("says in its result that the agent could not write", async (t) => {
+		const { options } = stage(t, [{ say: "Fixed." }]);
+		const writer = defineAgent({ name: "writer", prompt: "Write.", tools: ["read", "edit"] });
+		const result = await ended(run({ ...options, agent: writer, task: "Fix the typo." }));
+		assert.deepEqual([result.ok, result.caveats], [true, ["write_off"]]);
+		const plain = await ended(run(options));
+		assert.deepEqual([plain.ok, "caveats" in plain], [true, false]);
+	});
+
 	it("has data of its schema's shape", async (t) => {
 		const { options } = stage(t, submitting({ files: ["a.ts"] }));
 		const schema = {
