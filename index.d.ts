@@ -539,13 +539,15 @@ export interface RunError {
 }
 
 /**
- * The codes of failures. Before the start: `INVALID_INPUT`: a wrong option that only the engine can find, such as a missing directory;
- * `SUBAGENTS_DISABLED`: the setting `enabled` is off, or a configuration file cannot be read; `UNKNOWN_AGENT`: no agent has this name, or
- * its file has a mistake; `SUBAGENT_DISABLED`: a setting or the user has refused the agent; `SUBAGENT_DEPTH_EXCEEDED`: the delegation is
- * nested too deeply. Afterwards: `SUBAGENT_TIMEOUT`: a time limit has ended the run; `SUBAGENT_FAILED`: the child, its model or its provider
- * has failed; `SUBAGENT_ABORTED`: `abort`, a signal, or the end of its process; `SUBAGENT_OVER_BUDGET`: a budget or a limit is used up;
- * `SUBAGENT_QUOTA_EXHAUSTED`: the provider's quota is used up for longer than the run may wait; `MOVED_TO_BACKGROUND`: the run
- * continues in the background; `RESULT_INVALID`: the schema's library refused the submitted value, or could not convert it.
+ * The codes of failures. Before the start: `INVALID_INPUT`: a failed function of a chain's step, two different requests for one key, or
+ * a mistake that only the engine can find, such as an agent that may write in more than a project; `SUBAGENTS_DISABLED`: the setting
+ * `enabled` is off, or a configuration file cannot be read; `UNKNOWN_AGENT`: no agent has this name, or its file has a mistake;
+ * `SUBAGENT_DISABLED`: a setting or the user has refused the agent; `SUBAGENT_DEPTH_EXCEEDED`: the delegation is nested too deeply. Afterwards: `SUBAGENT_TIMEOUT`: a time limit has ended the run;
+ * `SUBAGENT_FAILED`: the child, its model or its provider has failed, the child could not be started, such as in a missing directory, or
+ * it exceeded a limit of the configuration's `limits` (the outcome `killed`); `SUBAGENT_ABORTED`: `abort`, a signal, or the end of its
+ * process; `SUBAGENT_OVER_BUDGET`: a budget is used up, or `maxRuns` of a workflow; `SUBAGENT_QUOTA_EXHAUSTED`: the provider's quota is
+ * used up for longer than the run may wait; `MOVED_TO_BACKGROUND`: the run continues in the background; `RESULT_INVALID`: the schema's
+ * library refused the submitted value, or could not convert it (the outcome is `completed`).
  */
 export type ErrorCode =
 	| "INVALID_INPUT"

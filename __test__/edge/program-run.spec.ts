@@ -292,6 +292,15 @@ describe("a run", () => {
 		assert.ok(args?.join(" ").includes("read,grep"), String(args));
 	});
 
+	it("has the code of a failure to start, and of an exceeded limit", async (t) => {
+		const { options } = stage(t, ["hang"]);
+		const lost = await ended(run({ ...options, cwd: "/nowhere" }));
+		assert.deepEqual([lost.outcome, lost.error?.code], ["failed", "SUBAGENT_FAILED"]);
+		const limits = { memoryBytes: 1_000_000 };
+		const large = await ended(run({ ...options, config: { ...options.config, limits } }));
+		assert.deepEqual([large.outcome, large.error?.code], ["killed", "SUBAGENT_FAILED"]);
+	});
+
 	it("says in its result that the agent could not write", async (t) => {
 		const { options } = stage(t, [{ say: "Fixed." }]);
 		const writer = defineAgent({ name: "writer", prompt: "Write.", tools: ["read", "edit"] });
