@@ -181,11 +181,15 @@ export interface RunOptions<S extends Schema | undefined = undefined> extends Pl
 	signal?: AbortSignal | undefined;
 	/** The session of the run. With a session the run is stored, and can be continued or moved to the background. */
 	sessionId?: string | undefined;
-	/** Answers a question of the child. Without this callback, or if it throws, the question is cancelled. */
+	/**
+	 * Answers a question of the child. Only an agent with `ask: true`, or a child with an extension that asks, has questions. Without this
+	 * callback the question is cancelled. If the callback throws, it is cancelled, too, and Node shows a process warning.
+	 */
 	onQuestion?: ((question: Question) => Answer | undefined | Promise<Answer | undefined>) | undefined;
 	/**
-	 * Decides if an agent that a project defines may run. Without this callback the setting `nonInteractivePolicy` decides. If
-	 * the callback throws, the run is refused.
+	 * Decides if an agent that a project defines may run. A yes is stored until the agent's file changes. A no counts for this process.
+	 * Without this callback the setting `nonInteractivePolicy` decides. If the callback throws, the run is refused, and Node shows a
+	 * process warning.
 	 */
 	onConfirm?: ((request: ConfirmRequest) => boolean | Promise<boolean>) | undefined;
 }
@@ -781,7 +785,7 @@ export interface SessionOptions extends Place {
 	 */
 	onMessage?: ((message: SessionMessage) => void | Promise<void>) | undefined;
 	/**
-	 * Receives warnings for people, for example if the store cannot be written or `onMessage` has failed. By default they are
+	 * Receives warnings for people, for example if the store cannot be written or a callback has failed. By default they are
 	 * Node's process warnings.
 	 */
 	onNotice?: ((notice: string) => void) | undefined;

@@ -9,7 +9,7 @@ import * as native from "../native.js";
 import { checkHistory, checkMessage, checkRunName, checkSession, checkSpawn, checkWait } from "./options.ts";
 import { forProgram } from "./result.ts";
 import { jsonSchemaOf } from "./schema.ts";
-import { backgroundListeners, backgroundRun, guarded, hostOf, placeOf } from "./task.ts";
+import { backgroundListeners, backgroundRun, guarded, hostOf, placeOf, warn } from "./task.ts";
 
 /** Opens a session, and receives what it has missed. */
 export function openSession(options: SessionOptions): Session {
@@ -49,7 +49,6 @@ class ProgramSession implements Session {
 	#isHolding = false;
 
 	constructor(options: SessionOptions) {
-		const warn = (notice: string) => process.emitWarning(notice, "SubagentWarning");
 		const { id, onMessage, onNotice = warn } = options;
 		this.#id = id;
 		this.#place = { ...placeOf(options), sessionId: id };
@@ -67,7 +66,7 @@ class ProgramSession implements Session {
 				(error) =>
 					warn(`onNotice of session ${JSON.stringify(id)} has failed: ${String(error)}; it was given: ${notice}`),
 			);
-		this.#host = hostOf(options, () => {});
+		this.#host = hostOf(options, () => {}, this.#onNotice);
 		this.#native = native.openBackground({ ...this.#place, delivered: [] }, async ({ deliveries, notices = [] }) => {
 			for (const notice of notices) this.#onNotice(notice);
 			// Without a receiver the messages wait for the next opening with one.

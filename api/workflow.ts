@@ -28,7 +28,7 @@ import {
 	OptionsError,
 } from "./options.ts";
 import { noUsage, wholeText } from "./result.ts";
-import { guarded, inWords, placeOf, RunTask, reasonOf } from "./task.ts";
+import { guarded, inWords, placeOf, RunTask, reasonOf, warn } from "./task.ts";
 
 type AnyOptions = WorkflowRunOptions<Schema | undefined>;
 
@@ -310,7 +310,7 @@ class Script implements Workflow {
 		for (const { of, error } of this.#failures) {
 			if (of.isAwaited) continue;
 			const name = JSON.stringify(this.id);
-			process.emitWarning(`workflow ${name} has not awaited a failed run: ${inWords(error)}`, "SubagentWarning");
+			warn(`workflow ${name} has not awaited a failed run: ${inWords(error)}`);
 		}
 		const message = error === undefined ? undefined : error instanceof Error ? error.message : String(error);
 		await this.#handle?.finish(state, message);
@@ -408,7 +408,7 @@ class Board {
 				if (this.#onUpdate !== onUpdate) return;
 				this.#onUpdate = undefined;
 				const name = JSON.stringify(this.#id);
-				process.emitWarning(`onUpdate of workflow ${name} has failed: ${String(error)}`, "SubagentWarning");
+				warn(`onUpdate of workflow ${name} has failed: ${String(error)}`);
 			},
 		);
 	}

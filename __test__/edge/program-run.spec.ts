@@ -14,7 +14,7 @@ import {
 	type Update,
 } from "../../index.js";
 import type { Scenario } from "./fault.ts";
-import { inTime, type Scene } from "./scene.ts";
+import { inTime, type Scene, warningsIn } from "./scene.ts";
 import { gate, playing, recordsOf } from "./stand-in.ts";
 
 /** A scene, and the options of a run in it. */
@@ -71,6 +71,24 @@ describe("a run", () => {
 			assert.match(result.error?.message ?? "", message);
 		}
 		assert.deepEqual(recordsOf(scene, "task"), []);
+	});
+
+	it("shows the error of a callback that answers its questions as a process warning", async (t) => {
+		const { scene, options } = stage(t, [{ ask: "confirm", title: "Sure?" }, { say: "You said: {answer}" }]);
+		scene.write("project/.pi/agents/local.md", "---\nname: local\ndescription: local\n---\nLook.");
+		const warnings = warningsIn(t);
+		const fail = () => {
+			throw new Error("no screen");
+		};
+		assert.ok((await ended(run({ ...options, onQuestion: fail }))).ok);
+		assert.ok((await ended(run({ ...options, onQuestion: async () => fail() }))).ok);
+		const refused = await ended(run({ ...options, agent: "local", onConfirm: fail }));
+		assert.equal(refused.error?.code, "SUBAGENT_DISABLED");
+		await new Promise((resolve) => setImmediate(resolve));
+		assert.deepEqual(warnings, [
+			...Array(2).fill("onQuestion has failed, and the question of explorer is cancelled: Error: no screen"),
+			"onConfirm has failed, and the run is refused: Error: no screen",
+		]);
 	});
 
 	it("is ended by its program without a reason, and says so", async (t) => {

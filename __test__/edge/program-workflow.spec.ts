@@ -24,7 +24,7 @@ import {
 	task,
 } from "./keyed-scene.ts";
 import { killPlace } from "./kills.ts";
-import { inTime, type Scene, single, textOf, until } from "./scene.ts";
+import { inTime, type Scene, single, textOf, until, warningsIn } from "./scene.ts";
 import { playing, recordsOf } from "./stand-in.ts";
 import { workflowKills } from "./workflow-kills.ts";
 
@@ -153,15 +153,6 @@ function script(t: TestContext, scenario: Scenario): { scene: Scene; options: Wo
 		scene,
 		options: { ...scriptOptions(scene), config: { ...scene.options.config, retry: { enabled: false } } },
 	};
-}
-
-/** Returns the process warnings of a test. */
-function warningsIn(t: TestContext): string[] {
-	const warnings: string[] = [];
-	const note = ({ message }: Error) => void warnings.push(message);
-	process.on("warning", note);
-	t.after(() => process.off("warning", note));
-	return warnings;
 }
 
 const priced = [{ say: "You said: {task}", usage: { input: 10, output: 5, cost: 0.25 } }];
