@@ -52,7 +52,7 @@ export interface Run {
 	 * ```
 	 */
 	parallel<const T extends readonly RunOptions<Schema | undefined>[]>(
-		tasks: T & KnownOptions<T>,
+		tasks: KnownOptions<T>,
 		options?: ParallelOptions,
 	): Tasks<DataOf<SchemaOf<T[number]>>, { -readonly [At in keyof T]: Result<DataOf<SchemaOf<T[At]>>> }>;
 
@@ -96,10 +96,13 @@ export declare const run: Run;
 /** The schema in the options of a run, or `undefined`. */
 export type SchemaOf<O> = O extends { readonly schema?: infer S } ? (unknown extends S ? undefined : S) : undefined;
 
-/** Options without unknown names, which the compiler refuses like those of a single run. */
-export type KnownOptions<T, Known = RunOptions> = {
-	readonly [At in keyof T]: { readonly [Name in Exclude<keyof T[At], keyof Known>]: never };
-};
+/** A list of options, if they have no unknown names. The compiler refuses those like an unknown name in the options of a single run. */
+export type KnownOptions<T extends readonly unknown[], Known = RunOptions> = [UnknownNames<T[number], Known>] extends [never]
+	? T
+	: T & readonly { readonly [Name in UnknownNames<T[number], Known>]?: never }[];
+
+/** The names of fields in a type, or in each type of a union, that `Known` lacks. */
+type UnknownNames<O, Known> = O extends unknown ? Exclude<keyof O, keyof Known> : never;
 
 /** The steps of a chain, of which the first one is options. */
 export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptions<S>, ...NextStep<S, S>[]];
@@ -135,8 +138,8 @@ export interface Place {
 	 * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
 	 */
 	agentDir?: string | undefined;
-	/** Variables that are added to this process's environment for the child. */
-	env?: Record<string, string> | undefined;
+	/** Variables that are added to this process's environment for the child. One that is `undefined` stays as it is. */
+	env?: Readonly<Record<string, string | undefined>> | undefined;
 	/**
 	 * The command that starts pi, with the program first.
 	 * @default `pi` from `PATH`
@@ -375,7 +378,7 @@ type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? 
  *
  * `await using task = run(…)` ends the run at the end of the block and waits for its end. `using` does not wait.
  */
-export interface Task<Data = undefined> extends Promise<Result<Data>>, AsyncIterable<Update<Data>> {
+export interface Task<Data = unknown> extends Promise<Result<Data>>, AsyncIterable<Update<Data>> {
 	/** The id of the run: eight hexadecimal characters. It may change until the child has started. */
 	readonly id: string;
 	/**
@@ -399,7 +402,7 @@ export interface Task<Data = undefined> extends Promise<Result<Data>>, AsyncIter
 }
 
 /** Several runs. Await them for all results in the order of the tasks, or iterate them for each result as it arrives. */
-export interface Tasks<Data = undefined, Results = Result<Data>[]> extends Promise<Results>, AsyncIterable<Ended<Data>> {
+export interface Tasks<Data = unknown, Results = Result<Data>[]> extends Promise<Results>, AsyncIterable<Ended<Data>> {
 	/** Ends all runs. Tasks that have not started have the outcome `aborted`. Errors name `reason`: a text, or an error. */
 	abort(reason?: unknown): void;
 	/** Ends all runs without waiting for their end. */
@@ -409,7 +412,7 @@ export interface Tasks<Data = undefined, Results = Result<Data>[]> extends Promi
 }
 
 /** The end of one of several runs. */
-export interface Ended<Data = undefined> {
+export interface Ended<Data = unknown> {
 	/** The position of its task, from 0. */
 	index: number;
 	/** Its result. */
@@ -417,7 +420,7 @@ export interface Ended<Data = undefined> {
 }
 
 /** A change of a run. A slow reader gets joined texts and only the newest state. */
-export type Update<Data = undefined> = UpdateBase &
+export type Update<Data = unknown> = UpdateBase &
 	(
 		| {
 				/** The state of the run has changed, or its position in the queue. */
@@ -483,10 +486,10 @@ export interface UpdateBase {
 }
 
 /** The result of a run. */
-export type Result<Data = undefined> = Success<Data> | Failure;
+export type Result<Data = unknown> = Success<Data> | Failure;
 
 /** The result of a run that has completed. */
-export interface Success<Data = undefined> extends ResultBase {
+export interface Success<Data = unknown> extends ResultBase {
 	/** True. */
 	ok: true;
 	/** The child's last message, sanitized; at most 64 KiB. */
@@ -654,12 +657,12 @@ export interface Workflow {
 	 * has the type of its own task's `schema`.
 	 */
 	parallel<const T extends readonly WorkflowRunOptions<Schema | undefined>[]>(
-		tasks: T & KnownOptions<T, WorkflowRunOptions>,
+		tasks: KnownOptions<T, WorkflowRunOptions>,
 		options: WorkflowParallelOptions & { settle: true },
 	): Promise<{ -readonly [At in keyof T]: Result<DataOf<SchemaOf<T[At]>>> }>;
 	/** As above, for tasks that all have to complete. */
 	parallel<const T extends readonly WorkflowRunOptions<Schema | undefined>[]>(
-		tasks: T & KnownOptions<T, WorkflowRunOptions>,
+		tasks: KnownOptions<T, WorkflowRunOptions>,
 		options?: WorkflowParallelOptions,
 	): Promise<{ -readonly [At in keyof T]: Success<DataOf<SchemaOf<T[At]>>> }>;
 }
@@ -778,12 +781,12 @@ export interface SessionOptions extends Place {
 	/** The name of the session, which you choose. A process that opens it again finds its runs. */
 	id: string;
 	/**
-	 * Receives each result once, in this process or in a later process that opens the session. The next message waits until the
-	 * promise has resolved. If the callback fails, `onNotice` gets the error, and the results are delivered again, after pauses of up to
+	 * Receives each result once, in this process or in a later process that opens the session. If it returns a promise, the next message
+	 * waits for that. If the callback fails, `onNotice` gets the error, and the results are delivered again, after pauses of up to
 	 * ten seconds, until the session is closed. If the process ends first, the next opening of the session delivers them. The repeated
 	 * message also has results that have arrived since: recognize a repeated result by its `runId`. Without this callback the results wait.
 	 */
-	onMessage?: ((message: SessionMessage) => void | Promise<void>) | undefined;
+	onMessage?: ((message: SessionMessage) => unknown) | undefined;
 	/**
 	 * Receives warnings for people, for example if the store cannot be written or a callback has failed. By default they are
 	 * Node's process warnings.

@@ -79,7 +79,7 @@ const model = expecting(
 );
 
 const environment = expecting(
-	(value) => isObject(value) && Object.values(value).every((item) => typeof item === "string"),
+	(value) => isObject(value) && Object.values(value).every((item) => ["string", "undefined"].includes(typeof item)),
 	"an object whose values are texts",
 );
 

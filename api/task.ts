@@ -186,10 +186,17 @@ export function placeOf({
 		...hostedPlace(),
 		cwd: cwd ?? process.cwd(),
 		...(agentDir !== undefined && { agentDir }),
-		...(env && { env }),
+		...(env && { env: variablesOf(env) }),
 		...(piCommand && { piCommand: [...piCommand] }),
 		...(config && { config }),
 	};
+}
+
+/** Leaves out the variables without a value, as in `process.env`. */
+function variablesOf(env: NonNullable<RunOptions["env"]>): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+	);
 }
 
 /** The options of a run in a group. The group's budget is in place of the session's. */

@@ -319,6 +319,14 @@ describe("a run", () => {
 		assert.deepEqual([large.outcome, large.error?.code], ["killed", "SUBAGENT_FAILED"]);
 	});
 
+	it("takes an environment like that of its process", async (t) => {
+		const { options } = stage(t, [{ say: "You are {env.WHO}." }]);
+		const result = await ended(
+			run({ ...options, env: { ...process.env, ...options.env, WHO: "x", NO_ONE: undefined } }),
+		);
+		assert.equal(result.text, "You are x.");
+	});
+
 	it("says in its result that the agent could not write", async (t) => {
 		const { options } = stage(t, [{ say: "Fixed." }]);
 		const writer = defineAgent({ name: "writer", prompt: "Write.", tools: ["read", "edit"] });
