@@ -853,8 +853,8 @@ export interface Session {
 	stop(run?: string): Promise<void>;
 	/**
 	 * Resolves when no run is active and `onMessage` has received all results. A run that takes longer than `timeoutMs` is
-	 * ended. The default limit is the setting `background.headlessWaitMs`. Rejects if `onMessage` still fails after the limit, or if
-	 * the session is closed first. Rejects at once within `onMessage`, because the wait would include its own message.
+	 * ended. The default limit is the setting `background.headlessWaitMs`. Rejects if `onMessage` still fails after the limit or has not
+	 * returned at the limit, or if the session is closed first. Rejects at once within `onMessage`, because the wait would include its own message.
 	 */
 	settled(timeoutMs?: number): Promise<void>;
 	/**

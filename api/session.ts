@@ -44,6 +44,8 @@ class ProgramSession implements Session {
 	#closing: Promise<void> | undefined;
 	/** The last failure of `onMessage`, until it has received a message. */
 	#failure: string | undefined;
+	/** True while `onMessage` has a message and has not returned. */
+	#isReceiving = false;
 	/** The number of runs that this process has started. */
 	#started = 0;
 	#isHolding = false;
@@ -84,6 +86,7 @@ class ProgramSession implements Session {
 		const state = { session: this, isReceiving: true };
 		try {
 			const message = await messageOf(deliveries, this.#onNotice);
+			this.#isReceiving = true;
 			await receiving.run(state, async () => await onMessage(message));
 			this.#failure = undefined;
 		} catch (error) {
@@ -94,6 +97,7 @@ class ProgramSession implements Session {
 			throw error;
 		} finally {
 			state.isReceiving = false;
+			this.#isReceiving = false;
 		}
 		await this.#native.delivered(deliveries.deliveryIds);
 	}
@@ -219,9 +223,27 @@ class ProgramSession implements Session {
 				"`settled` would wait for the message that `onMessage` receives now: call it outside of `onMessage`",
 			);
 		}
-		if (await this.#native.settled(timeoutMs)) return;
-		const why = this.#isClosed ? "the session was closed" : this.#failure && `onMessage has failed: ${this.#failure}`;
+		if (await this.#received(timeoutMs)) return;
+		const failed = this.#failure && `onMessage has failed: ${this.#failure}`;
+		const why = this.#isClosed
+			? "the session was closed"
+			: (failed ?? (this.#isReceiving ? "onMessage has not returned" : undefined));
 		throw new Error(`not every result was received${why ? `: ${why}` : " in time"}`);
+	}
+
+	/** Returns false if `onMessage` has not received every result, and at the limit if it has not returned. */
+	async #received(timeoutMs: number | undefined): Promise<boolean> {
+		const settled = this.#native.settled(timeoutMs);
+		if (timeoutMs === undefined) return await settled;
+		let timer: NodeJS.Timeout | undefined;
+		const stuck = new Promise<boolean>((resolve) => {
+			timer = setTimeout(() => this.#isReceiving && resolve(false), timeoutMs);
+		});
+		try {
+			return await Promise.race([settled, stuck]);
+		} finally {
+			clearTimeout(timer);
+		}
 	}
 
 	async close(): Promise<void> {
