@@ -176,7 +176,8 @@ export interface RunOptions<S extends Schema | undefined = undefined> extends Pl
 	 */
 	budget?: RunBudget | undefined;
 	/**
-	 * The time limit in milliseconds, from 1 to 604800000 (a week). A shorter limit of the agent still applies.
+	 * The time limit in milliseconds, from 1 to 604800000 (a week). A shorter limit of the agent still applies. After the limit the child
+	 * may still write a report, for at most 30 seconds.
 	 * @default the agent's limit, else the setting `timeoutMs`
 	 */
 	timeoutMs?: number | undefined;
@@ -433,7 +434,7 @@ export type Update<Data = unknown> = UpdateBase &
 		| {
 				/** The child has written. */
 				type: "text";
-				/** The child's words since the last update. */
+				/** The child's words since the last update. A long message is shortened; `text` of the result has more of it. */
 				text: string;
 				/** The number of the message that the words belong to, from 1. */
 				message: number;
@@ -546,15 +547,16 @@ export interface RunError {
 }
 
 /**
- * The codes of failures. Before the start: `INVALID_INPUT`: a failed function of a chain's step, two different requests for one key, or
- * a mistake that only the engine can find, such as an agent that may write in more than a project; `SUBAGENTS_DISABLED`: the setting
+ * The codes of failures. Before the start: `INVALID_INPUT`: a failed function of a chain's step, two different requests for one key, or a
+ * mistake that only the engine can find, such as an agent that may write in more than a project; `SUBAGENTS_DISABLED`: the setting
  * `enabled` is off, or a configuration file cannot be read; `UNKNOWN_AGENT`: no agent has this name, or its file has a mistake;
- * `SUBAGENT_DISABLED`: a setting or the user has refused the agent; `SUBAGENT_DEPTH_EXCEEDED`: the delegation is nested too deeply. Afterwards: `SUBAGENT_TIMEOUT`: a time limit has ended the run;
- * `SUBAGENT_FAILED`: the child, its model or its provider has failed, the child could not be started, such as in a missing directory, or
- * it exceeded a limit of the configuration's `limits` (the outcome `killed`); `SUBAGENT_ABORTED`: `abort`, a signal, or the end of its
- * process; `SUBAGENT_OVER_BUDGET`: a budget is used up, or `maxRuns` of a workflow; `SUBAGENT_QUOTA_EXHAUSTED`: the provider's quota is
- * used up for longer than the run may wait; `MOVED_TO_BACKGROUND`: the run continues in the background; `RESULT_INVALID`: the schema's
- * library refused the submitted value, or could not convert it (the outcome is `completed`).
+ * `SUBAGENT_DISABLED`: a setting or the user has refused the agent; `SUBAGENT_DEPTH_EXCEEDED`: the delegation is nested too deeply.
+ * Afterwards: `SUBAGENT_TIMEOUT`: a time limit has ended the run; `SUBAGENT_FAILED`: the child, its model or its provider has failed, the
+ * child could not be started, such as in a missing directory, or it exceeded a limit of the configuration's `limits` (the outcome
+ * `killed`); `SUBAGENT_ABORTED`: `abort`, a signal, or the end of its process; `SUBAGENT_OVER_BUDGET`: a budget is used up, or `maxRuns` of
+ * a workflow; `SUBAGENT_QUOTA_EXHAUSTED`: the provider's quota is used up for longer than the run may wait; `MOVED_TO_BACKGROUND`: the run
+ * continues in the background; `RESULT_INVALID`: the schema's library refused the submitted value, or could not convert it (the outcome is
+ * `completed`).
  */
 export type ErrorCode =
 	| "INVALID_INPUT"
@@ -852,9 +854,10 @@ export interface Session {
 	/** Ends a run, or all runs of the session. */
 	stop(run?: string): Promise<void>;
 	/**
-	 * Resolves when no run is active and `onMessage` has received all results. A run that takes longer than `timeoutMs` is
-	 * ended. The default limit is the setting `background.headlessWaitMs`. Rejects if `onMessage` still fails after the limit or has not
-	 * returned at the limit, or if the session is closed first. Rejects at once within `onMessage`, because the wait would include its own message.
+	 * Resolves when no run is active and `onMessage` has received all results. A run that takes longer than `timeoutMs` is ended. The
+	 * default limit is the setting `background.headlessWaitMs`. Rejects if `onMessage` still fails after the limit or has not returned
+	 * at the limit, or if the session is closed first. Rejects at once within `onMessage`, because the wait would include its own
+	 * message.
 	 */
 	settled(timeoutMs?: number): Promise<void>;
 	/**
