@@ -52,7 +52,7 @@ export interface Run {
 	 * ```
 	 */
 	parallel<const T extends readonly RunOptions<Schema | undefined>[]>(
-		tasks: T & KnownOptions<T>,
+		tasks: KnownOptions<T>,
 		options?: ParallelOptions,
 	): Tasks<DataOf<SchemaOf<T[number]>>, { -readonly [At in keyof T]: Result<DataOf<SchemaOf<T[At]>>> }>;
 
@@ -96,10 +96,13 @@ export declare const run: Run;
 /** The schema in the options of a run, or `undefined`. */
 export type SchemaOf<O> = O extends { readonly schema?: infer S } ? (unknown extends S ? undefined : S) : undefined;
 
-/** Options without unknown names, which the compiler refuses like those of a single run. */
-export type KnownOptions<T, Known = RunOptions> = {
-	readonly [At in keyof T]: { readonly [Name in Exclude<keyof T[At], keyof Known>]: never };
-};
+/** A list of options, if they have no unknown names. The compiler refuses those like an unknown name in the options of a single run. */
+export type KnownOptions<T extends readonly unknown[], Known = RunOptions> = [UnknownNames<T[number], Known>] extends [never]
+	? T
+	: T & readonly { readonly [Name in UnknownNames<T[number], Known>]?: never }[];
+
+/** The names of fields in a type, or in each type of a union, that `Known` lacks. */
+type UnknownNames<O, Known> = O extends unknown ? Exclude<keyof O, keyof Known> : never;
 
 /** The steps of a chain, of which the first one is options. */
 export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptions<S>, ...NextStep<S, S>[]];
@@ -107,9 +110,13 @@ export type Steps<S extends Schema | undefined = undefined> = readonly [RunOptio
 /** A later step of a chain. */
 export type NextStep<Before extends Schema | undefined, S extends Schema | undefined> = RunOptions<S> | Step<Before, S>;
 
-/** Makes a step of a chain from the result of the step before. It may return a promise. */
+/**
+ * Makes a step of a chain from the result of the step before. It may return a promise. `signal` fires when the chain is aborted, which
+ * does not wait for the promise.
+ */
 export type Step<Before extends Schema | undefined = undefined, S extends Schema | undefined = Before> = (
 	before: Success<DataOf<Before>>,
+	context: { signal: AbortSignal },
 ) => RunOptions<S> | Promise<RunOptions<S>>;
 
 /** A list, or a beginning of it with at least one entry. */
@@ -131,8 +138,8 @@ export interface Place {
 	 * @default `PI_CODING_AGENT_DIR`, else `~/.pi/agent`
 	 */
 	agentDir?: string | undefined;
-	/** Variables that are added to this process's environment for the child. */
-	env?: Record<string, string> | undefined;
+	/** Variables that are added to this process's environment for the child. One that is `undefined` stays as it is. */
+	env?: Readonly<Record<string, string | undefined>> | undefined;
 	/**
 	 * The command that starts pi, with the program first.
 	 * @default `pi` from `PATH`
@@ -169,7 +176,8 @@ export interface RunOptions<S extends Schema | undefined = undefined> extends Pl
 	 */
 	budget?: RunBudget | undefined;
 	/**
-	 * The time limit in milliseconds, from 1 to 604800000 (a week). A shorter limit of the agent still applies.
+	 * The time limit in milliseconds, from 1 to 604800000 (a week). A shorter limit of the agent still applies. After the limit the child
+	 * may still write a report, for at most 30 seconds.
 	 * @default the agent's limit, else the setting `timeoutMs`
 	 */
 	timeoutMs?: number | undefined;
@@ -177,11 +185,15 @@ export interface RunOptions<S extends Schema | undefined = undefined> extends Pl
 	signal?: AbortSignal | undefined;
 	/** The session of the run. With a session the run is stored, and can be continued or moved to the background. */
 	sessionId?: string | undefined;
-	/** Answers a question of the child. Without this callback, or if it throws, the question is cancelled. */
+	/**
+	 * Answers a question of the child. Only an agent with `ask: true`, or a child with an extension that asks, has questions. Without this
+	 * callback the question is cancelled. If the callback throws, it is cancelled, too, and Node shows a process warning.
+	 */
 	onQuestion?: ((question: Question) => Answer | undefined | Promise<Answer | undefined>) | undefined;
 	/**
-	 * Decides if an agent that a project defines may run. Without this callback the setting `nonInteractivePolicy` decides. If
-	 * the callback throws, the run is refused.
+	 * Decides if an agent that a project defines may run. A yes is stored until the agent's file changes. A no counts for this process.
+	 * Without this callback the setting `nonInteractivePolicy` decides. If the callback throws, the run is refused, and Node shows a
+	 * process warning.
 	 */
 	onConfirm?: ((request: ConfirmRequest) => boolean | Promise<boolean>) | undefined;
 }
@@ -246,7 +258,7 @@ export interface Agent {
 	 * @default the configured one, else pi's own
 	 */
 	thinking?: ThinkingLevel | undefined;
-	/** A shell command that tests its work. */
+	/** A shell command that tests its work. It runs only if the agent may write, which the setting `allowWrite` permits. */
 	check?: string | undefined;
 	/**
 	 * `private`: it works in its own tree, and leaves a branch. `auto`: the same if the project has git.
@@ -367,7 +379,7 @@ type RequiredOf<S> = S extends { readonly required: readonly (infer Name)[] } ? 
  *
  * `await using task = run(…)` ends the run at the end of the block and waits for its end. `using` does not wait.
  */
-export interface Task<Data = undefined> extends Promise<Result<Data>>, AsyncIterable<Update<Data>> {
+export interface Task<Data = unknown> extends Promise<Result<Data>>, AsyncIterable<Update<Data>> {
 	/** The id of the run: eight hexadecimal characters. It may change until the child has started. */
 	readonly id: string;
 	/**
@@ -391,7 +403,7 @@ export interface Task<Data = undefined> extends Promise<Result<Data>>, AsyncIter
 }
 
 /** Several runs. Await them for all results in the order of the tasks, or iterate them for each result as it arrives. */
-export interface Tasks<Data = undefined, Results = Result<Data>[]> extends Promise<Results>, AsyncIterable<Ended<Data>> {
+export interface Tasks<Data = unknown, Results = Result<Data>[]> extends Promise<Results>, AsyncIterable<Ended<Data>> {
 	/** Ends all runs. Tasks that have not started have the outcome `aborted`. Errors name `reason`: a text, or an error. */
 	abort(reason?: unknown): void;
 	/** Ends all runs without waiting for their end. */
@@ -401,7 +413,7 @@ export interface Tasks<Data = undefined, Results = Result<Data>[]> extends Promi
 }
 
 /** The end of one of several runs. */
-export interface Ended<Data = undefined> {
+export interface Ended<Data = unknown> {
 	/** The position of its task, from 0. */
 	index: number;
 	/** Its result. */
@@ -409,7 +421,7 @@ export interface Ended<Data = undefined> {
 }
 
 /** A change of a run. A slow reader gets joined texts and only the newest state. */
-export type Update<Data = undefined> = UpdateBase &
+export type Update<Data = unknown> = UpdateBase &
 	(
 		| {
 				/** The state of the run has changed, or its position in the queue. */
@@ -422,7 +434,7 @@ export type Update<Data = undefined> = UpdateBase &
 		| {
 				/** The child has written. */
 				type: "text";
-				/** The child's words since the last update. */
+				/** The child's words since the last update. A long message is shortened; `text` of the result has more of it. */
 				text: string;
 				/** The number of the message that the words belong to, from 1. */
 				message: number;
@@ -475,10 +487,10 @@ export interface UpdateBase {
 }
 
 /** The result of a run. */
-export type Result<Data = undefined> = Success<Data> | Failure;
+export type Result<Data = unknown> = Success<Data> | Failure;
 
 /** The result of a run that has completed. */
-export interface Success<Data = undefined> extends ResultBase {
+export interface Success<Data = unknown> extends ResultBase {
 	/** True. */
 	ok: true;
 	/** The child's last message, sanitized; at most 64 KiB. */
@@ -515,6 +527,11 @@ export interface ResultBase {
 	reused?: true;
 	/** The id of the run in its session. Absent without a session. */
 	runId?: string;
+	/**
+	 * Facts that the answer may contradict, the most important one first, as in `details`. For example `write_off`: the agent changed
+	 * nothing, because the setting `allowWrite` is off. Absent without one.
+	 */
+	caveats?: SingleResult["caveats"];
 	/** All other facts about the run. Absent if it was refused. */
 	details?: SingleResult;
 }
@@ -525,16 +542,21 @@ export interface RunError {
 	code: ErrorCode;
 	/** A sentence for people. It may change between releases. */
 	message: string;
+	/** The error of a step's function that has thrown, or has made wrong options. */
+	cause?: unknown;
 }
 
 /**
- * The codes of failures. Before the start: `INVALID_INPUT`: a wrong option that only the engine can find, such as a missing directory;
- * `SUBAGENTS_DISABLED`: the setting `enabled` is off, or a configuration file cannot be read; `UNKNOWN_AGENT`: no agent has this name, or
- * its file has a mistake; `SUBAGENT_DISABLED`: a setting or the user has refused the agent; `SUBAGENT_DEPTH_EXCEEDED`: the delegation is
- * nested too deeply. Afterwards: `SUBAGENT_TIMEOUT`: a time limit has ended the run; `SUBAGENT_FAILED`: the child, its model or its provider
- * has failed; `SUBAGENT_ABORTED`: `abort`, a signal, or the end of its process; `SUBAGENT_OVER_BUDGET`: a budget or a limit is used up;
- * `SUBAGENT_QUOTA_EXHAUSTED`: the provider's quota is used up for longer than the run may wait; `MOVED_TO_BACKGROUND`: the run
- * continues in the background; `RESULT_INVALID`: the schema's library refused the submitted value, or could not convert it.
+ * The codes of failures. Before the start: `INVALID_INPUT`: a failed function of a chain's step, two different requests for one key, or a
+ * mistake that only the engine can find, such as an agent that may write in more than a project; `SUBAGENTS_DISABLED`: the setting
+ * `enabled` is off, or a configuration file cannot be read; `UNKNOWN_AGENT`: no agent has this name, or its file has a mistake;
+ * `SUBAGENT_DISABLED`: a setting or the user has refused the agent; `SUBAGENT_DEPTH_EXCEEDED`: the delegation is nested too deeply.
+ * Afterwards: `SUBAGENT_TIMEOUT`: a time limit has ended the run; `SUBAGENT_FAILED`: the child, its model or its provider has failed, the
+ * child could not be started, such as in a missing directory, or it exceeded a limit of the configuration's `limits` (the outcome
+ * `killed`); `SUBAGENT_ABORTED`: `abort`, a signal, or the end of its process; `SUBAGENT_OVER_BUDGET`: a budget is used up, or `maxRuns` of
+ * a workflow; `SUBAGENT_QUOTA_EXHAUSTED`: the provider's quota is used up for longer than the run may wait; `MOVED_TO_BACKGROUND`: the run
+ * continues in the background; `RESULT_INVALID`: the schema's library refused the submitted value, or could not convert it (the outcome is
+ * `completed`).
  */
 export type ErrorCode =
 	| "INVALID_INPUT"
@@ -555,7 +577,8 @@ export type ErrorCode =
  * that has completed gives its stored result and costs nothing, an interrupted one continues in its session, and one whose task
  * or agent has changed runs again. Resolves with the script's value.
  *
- * A failed run throws a `WorkflowError` in the script. Runs that the script has not awaited are ended with it.
+ * A failed run throws a `WorkflowError` in the script, once the script awaits it. If the script never does, Node shows a process warning.
+ * Runs that the script has not awaited are ended with it.
  *
  * The id is unique in the project: at most 512 characters without `"` and control characters. It must not begin with `workflow:` or
  * `codemode `.
@@ -636,12 +659,12 @@ export interface Workflow {
 	 * has the type of its own task's `schema`.
 	 */
 	parallel<const T extends readonly WorkflowRunOptions<Schema | undefined>[]>(
-		tasks: T & KnownOptions<T, WorkflowRunOptions>,
+		tasks: KnownOptions<T, WorkflowRunOptions>,
 		options: WorkflowParallelOptions & { settle: true },
 	): Promise<{ -readonly [At in keyof T]: Result<DataOf<SchemaOf<T[At]>>> }>;
 	/** As above, for tasks that all have to complete. */
 	parallel<const T extends readonly WorkflowRunOptions<Schema | undefined>[]>(
-		tasks: T & KnownOptions<T, WorkflowRunOptions>,
+		tasks: KnownOptions<T, WorkflowRunOptions>,
 		options?: WorkflowParallelOptions,
 	): Promise<{ -readonly [At in keyof T]: Success<DataOf<SchemaOf<T[At]>>> }>;
 }
@@ -760,14 +783,14 @@ export interface SessionOptions extends Place {
 	/** The name of the session, which you choose. A process that opens it again finds its runs. */
 	id: string;
 	/**
-	 * Receives each result once, in this process or in a later process that opens the session. The next message waits until the
-	 * promise has resolved. If the callback fails, `onNotice` gets the error, and the same message is delivered again with the same
-	 * `id`, after pauses of up to ten seconds, until the session is closed. If the process ends first, the next opening of the
-	 * session delivers it. Without this callback the results wait.
+	 * Receives each result once, in this process or in a later process that opens the session. If it returns a promise, the next message
+	 * waits for that. If the callback fails, `onNotice` gets the error, and the results are delivered again, after pauses of up to
+	 * ten seconds, until the session is closed. If the process ends first, the next opening of the session delivers them. The repeated
+	 * message also has results that have arrived since: recognize a repeated result by its `runId`. Without this callback the results wait.
 	 */
-	onMessage?: ((message: SessionMessage) => void | Promise<void>) | undefined;
+	onMessage?: ((message: SessionMessage) => unknown) | undefined;
 	/**
-	 * Receives warnings for people, for example if the store cannot be written or `onMessage` has failed. By default they are
+	 * Receives warnings for people, for example if the store cannot be written or a callback has failed. By default they are
 	 * Node's process warnings.
 	 */
 	onNotice?: ((notice: string) => void) | undefined;
@@ -779,7 +802,7 @@ export interface SessionOptions extends Place {
 
 /** Results and questions of background runs. */
 export interface SessionMessage {
-	/** The id of the message. A repeated message has the same one. */
+	/** The id of the message. A repeated message has the same one, unless it has further results. */
 	id: string;
 	/** The runs that have ended. */
 	results: SessionResult[];
@@ -831,9 +854,10 @@ export interface Session {
 	/** Ends a run, or all runs of the session. */
 	stop(run?: string): Promise<void>;
 	/**
-	 * Resolves when no run is active and `onMessage` has received all results. A run that takes longer than `timeoutMs` is
-	 * ended. The default limit is the setting `background.headlessWaitMs`. Rejects if `onMessage` still fails after the limit, or if
-	 * the session is closed first. Rejects at once within `onMessage`, because the wait would include its own message.
+	 * Resolves when no run is active and `onMessage` has received all results. A run that takes longer than `timeoutMs` is ended. The
+	 * default limit is the setting `background.headlessWaitMs`. Rejects if `onMessage` still fails after the limit or has not returned
+	 * at the limit, or if the session is closed first. Rejects at once within `onMessage`, because the wait would include its own
+	 * message.
 	 */
 	settled(timeoutMs?: number): Promise<void>;
 	/**
@@ -846,7 +870,8 @@ export interface Session {
 }
 
 /**
- * Opens a session, which starts, lists and continues background runs. `onMessage` receives their results.
+ * Opens a session, which starts, lists and continues background runs. `onMessage` receives their results. Throws an error if a session
+ * with this `id` and `agentDir` is open in this process: share the session, or await its `close()` first.
  *
  * @example
  * ```ts
@@ -867,7 +892,9 @@ export interface Session {
 export declare function openSession(options: SessionOptions): Session;
 
 /**
- * Replaces secrets with placeholders and home directories with `~`, and drops control characters.
+ * Replaces secrets with placeholders and home directories with `~`, and drops control characters. `secrets` replaces the secrets of this
+ * process's environment. Rejects with an `OptionsError` for a secret that innocent texts also contain, such as a number, a word or fewer
+ * than 8 bytes.
  *
  * @example
  * ```ts

@@ -126,7 +126,7 @@ var text = expecting((value) => typeof value === "string" && value.trim() !== ""
 var boolean = expecting((value) => typeof value === "boolean", "true or false");
 var callback = expecting((value) => typeof value === "function", "a function");
 var texts = expecting(
-  (value) => Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"),
+  (value) => isTexts(value) && value.length > 0,
   "a list of texts that is not empty"
 );
 var signal = expecting((value) => value instanceof AbortSignal, "an AbortSignal");
@@ -144,7 +144,7 @@ var model = expecting(
   "a model as `provider/id`, such as `anthropic/claude-sonnet-5`"
 );
 var environment = expecting(
-  (value) => isObject(value) && Object.values(value).every((item) => typeof item === "string"),
+  (value) => isObject(value) && Object.values(value).every((item) => ["string", "undefined"].includes(typeof item)),
   "an object whose values are texts"
 );
 var agentName = expecting(
@@ -160,16 +160,19 @@ var schema = (value, path) => {
     throw new OptionsError(path, value, "a JSON Schema, or a schema of a library with Standard Schema");
   }
   const json = jsonSchema(value, path);
-  const problem = checkedBy(import_native.checkSchema, json, path) ?? wrongPattern(json);
+  const problem = (0, import_native.checkSchema)(json) ?? wrongPattern(json);
   if (problem) throw new OptionsError(path, json, `a JSON Schema of results: ${problem}`);
 };
-function checkedBy(check, value, path) {
-  try {
-    JSON.stringify(value);
-    return check(value);
-  } catch (error) {
-    const [why] = messageOf(error).split("\n");
-    throw new OptionsError(path, value, `a value that JSON can represent: ${why}`);
+function checkJson(value, path, around = []) {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new OptionsError(path, value, "a finite number");
+  if (["bigint", "function", "symbol"].includes(typeof value)) {
+    throw new OptionsError(path, value, `a value that JSON can represent: a ${typeof value} has no form in JSON`);
+  }
+  if (typeof value !== "object" || value === null) return;
+  if (around.includes(value))
+    throw new OptionsError(path, value, "a value that JSON can represent: it contains itself");
+  for (const [name, part] of Object.entries(value)) {
+    checkJson(part, Array.isArray(value) ? `${path}[${name}]` : field(path, name), [...around, value]);
   }
 }
 var schemaKeywords = new Set(
@@ -205,7 +208,8 @@ function patternProblem(pattern) {
 var messageOf = (error) => error instanceof Error ? error.message : String(error);
 var config = (value, path) => {
   if (!isObject(value)) throw new OptionsError(path, value, "an object");
-  const problem = checkedBy(import_native.checkConfig, value, path);
+  checkJson(value, path);
+  const problem = (0, import_native.checkConfig)(value);
   if (!problem) return;
   const [, name = ""] = /^`([^`]+)`/.exec(problem) ?? [];
   const wrong = name.split(".").reduce((part, key3) => isObject(part) ? part[key3] : void 0, value);
@@ -307,18 +311,40 @@ var checkMessage = (message) => text(message, "message");
 var checkWait = (timeoutMs) => timeoutMs === void 0 || timeout(timeoutMs, "timeoutMs");
 var string = expecting((value) => typeof value === "string", "a text");
 var limit = expecting((value) => typeof value === "number" && value >= 0, "a number from 0");
-var list = expecting(
-  (value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
-  "a list of texts"
+var isTexts = (value) => Array.isArray(value) && value.every((item) => typeof item === "string");
+var list = expecting(isTexts, "a list of texts");
+var switchOrList = expecting(
+  (value) => typeof value === "boolean" || isTexts(value),
+  "true, false, or a list of texts"
 );
 var oneOf = (...values) => expecting((value) => values.includes(value), `one of ${values.join(", ")}`);
 function checkSanitize(value, options) {
   string(value, "text");
   const homePaths = oneOf("own", "all", "off");
   checkShape(options, "options", {
-    fields: { secrets: list, authJson: string, homes: list, homePaths, allow: list }
+    fields: { secrets, authJson, homes: list, homePaths, allow: list }
   });
 }
+var sizeOf = (value) => ({
+  [import_node_util.inspect.custom]: () => typeof value === "string" ? `a text of ${Buffer.byteLength(value)} bytes` : `a value of the type ${typeof value}`
+});
+var secrets = (value, path) => {
+  if (!isTexts(value)) throw new OptionsError(path, sizeOf(value), "a list of texts");
+};
+var authJson = (value, path) => {
+  let json;
+  try {
+    json = typeof value === "string" ? JSON.parse(value) : void 0;
+  } catch {
+  }
+  if (!isObject(json))
+    throw new OptionsError(path, sizeOf(value), "the text of a file like pi's `auth.json`: a JSON object");
+};
+var unsearchable = (secret, index) => new OptionsError(
+  `options.secrets[${index}]`,
+  sizeOf(secret),
+  "a secret of at least 8 bytes that is no number, path, address without a login, or word of fewer than 16 letters; such values also occur in innocent texts, and are not replaced. Leave it out, or replace it yourself"
+);
 function checkTruncate(value, limits) {
   string(value, "text");
   checkShape(limits, "limits", {
@@ -344,19 +370,18 @@ function checkAgentObject(value, path) {
   }
   const { prompt: _, ...fields } = value;
   for (const [name2, item] of Object.entries(fields)) {
-    if (item !== void 0) checkedBy(inJson, { item }, field(path, name2));
+    if (item === null) throw new OptionsError(field(path, name2), item, "a value, or no such field for the default");
+    checkJson(item, field(path, name2));
   }
-  const isMistake = ({ severity, code }) => severity !== "info" || code === "FRONTMATTER_FIELD_IGNORED";
+  const isMistake = ({ severity, code }) => severity !== "info" || ["FRONTMATTER_FIELD_IGNORED", "AGENT_SWITCHED_OFF"].includes(code);
   const [mistake] = (0, import_native.checkAgent)(agentText(value)).filter(isMistake);
   if (!mistake) return;
   const [, name] = /^`([^`]+)`/.exec(mistake.message) ?? [];
   if (name === void 0 || !Object.hasOwn(value, name)) {
     throw new OptionsError(path, value, `an agent without mistakes: ${mistake.message}`);
   }
-  throw new OptionsError(field(path, name), value[name], expectedIn(mistake.message, "a field as in an agent file"));
-}
-function inJson({ item }) {
-  if (JSON.stringify(item) === void 0) throw new Error(`a ${typeof item} has no form in JSON`);
+  const otherwise = mistake.code === "AGENT_SWITCHED_OFF" ? "no such field in code" : "a field as in an agent file";
+  throw new OptionsError(field(path, name), value[name], expectedIn(mistake.message, otherwise));
 }
 var agentFields = {
   name: expecting(
@@ -366,17 +391,21 @@ var agentFields = {
   prompt: text,
   description: text,
   tools: list,
+  disallowedTools: list,
+  extensions: switchOrList,
+  skills: switchOrList,
   readonly: boolean,
   model: text,
   thinking,
   check: text,
   isolation: oneOf("none", "auto", "private")
 };
-function checkList(value, path, entry) {
+function checkedList(value, path, entry) {
   if (!Array.isArray(value) || value.length === 0) {
     throw new OptionsError(path, value, "a list with at least one entry");
   }
   for (const [index, item] of value.entries()) entry(item, `${path}[${index}]`);
+  return value.map((item) => isObject(item) ? { ...item } : item);
 }
 function checkShape(value, path, { required = [], fields }) {
   if (!isObject(value)) throw new OptionsError(path || "options", value, "an object");
@@ -435,7 +464,8 @@ async function resultOf(native5, schema2, { aborted, budget }) {
     usage: details?.usage ?? noUsage,
     ...details && { details },
     ...details?.reused && { reused: true },
-    ...details?.runId !== void 0 && { runId: details.runId }
+    ...details?.runId !== void 0 && { runId: details.runId },
+    ...details?.caveats && { caveats: details.caveats }
   };
   const said = details?.output ?? "";
   if (base.outcome !== "completed") {
@@ -545,12 +575,12 @@ var Changes = class {
   }
   /** The words of a part of a message that has ended, after the known ones. */
   #endedText(text2) {
-    const open = this.#open;
-    if (open.length > text2.length && open.startsWith(text2)) {
-      this.#open = open.slice(text2.length).replace(/^\n/, "");
+    const open2 = this.#open;
+    if (open2.length > text2.length && open2.startsWith(text2)) {
+      this.#open = open2.slice(text2.length).replace(/^\n/, "");
       return "";
     }
-    const rest = open === "" ? void 0 : after(text2, open);
+    const rest = open2 === "" ? void 0 : after(text2, open2);
     if (rest === void 0) this.#message += 1;
     this.#open = "";
     return rest ?? text2;
@@ -620,7 +650,7 @@ var Reader = class {
       const value = this.#waiting.shift();
       if (value) return { value, done: false };
       if (this.#hasEnded) return { value: void 0, done: true };
-      await new Promise((resolve) => this.#wakes.push(resolve));
+      await new Promise((resolve2) => this.#wakes.push(resolve2));
     }
   }
   async return() {
@@ -778,10 +808,15 @@ function placeOf({
     ...hostedPlace(),
     cwd: cwd ?? process.cwd(),
     ...agentDir !== void 0 && { agentDir },
-    ...env && { env },
+    ...env && { env: variablesOf(env) },
     ...piCommand && { piCommand: [...piCommand] },
     ...config2 && { config: config2 }
   };
+}
+function variablesOf(env) {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) => value === void 0 ? [] : [[name, value]])
+  );
 }
 function groupOptions({ account, maxCost, limit: limit2, workflow: workflow2 }, { cwd, config: config2 }) {
   return {
@@ -810,22 +845,35 @@ function nativeOptions(options, group) {
     ...sessionId !== void 0 && { sessionId }
   };
 }
-function hostOf({ onQuestion, onConfirm }, asked) {
-  const open = /* @__PURE__ */ new Map();
+var warn = (sentence) => process.emitWarning(sentence, "SubagentWarning");
+function hostOf({ onQuestion, onConfirm }, asked, note = warn) {
+  const open2 = /* @__PURE__ */ new Map();
+  const noting = async (call, what) => {
+    try {
+      return await call();
+    } catch (error) {
+      note(`${what}: ${String(error)}`);
+      throw error;
+    }
+  };
   const ask = async ({ id, forConversation: _, ...question }) => {
     const controller = new AbortController();
-    open.set(id, controller);
+    open2.set(id, controller);
     asked(question.sentence);
     try {
-      return await onQuestion?.({ ...question, signal: controller.signal }) ?? {};
+      const given = { ...question, signal: controller.signal };
+      const failed = `onQuestion has failed, and the question of ${question.agent} is cancelled`;
+      return await noting(() => onQuestion?.(given), failed) ?? {};
     } finally {
-      open.delete(id);
+      open2.delete(id);
     }
   };
   return {
     ...onQuestion && { ask },
-    ...onConfirm && { confirm: onConfirm },
-    withdraw: (id) => open.get(id)?.abort()
+    ...onConfirm && {
+      confirm: (request) => noting(() => onConfirm(request), "onConfirm has failed, and the run is refused")
+    },
+    withdraw: (id) => open2.get(id)?.abort()
   };
 }
 function reasonOf(signal2) {
@@ -839,8 +887,8 @@ function inWords(reason) {
 var defaultConcurrency = 8;
 var plentifulBytes = 2 ** 31;
 var pieceMs = 1e4;
-function parallel(tasks, options = {}) {
-  checkList(tasks, "tasks", checkRun);
+function parallel(given, options = {}) {
+  const tasks = checkedList(given, "tasks", checkRun);
   checkParallel(options);
   const { concurrency = defaultConcurrency } = options;
   const limit2 = Math.min(concurrency, tasks.length);
@@ -853,8 +901,8 @@ function parallel(tasks, options = {}) {
   group.endWith(Promise.all(workers), tasks.length);
   return group;
 }
-function chain(steps, options = {}) {
-  checkList(steps, "steps", (step, path) => typeof step === "function" || checkRun(step, path));
+function chain(given, options = {}) {
+  const steps = checkedList(given, "steps", (step, path) => typeof step === "function" || checkRun(step, path));
   if (typeof steps[0] === "function") {
     throw new OptionsError("steps[0]", steps[0], "options: no step comes before the first one");
   }
@@ -913,6 +961,8 @@ var TaskGroup = class {
   #running = /* @__PURE__ */ new Set();
   #ended = [];
   #signal;
+  /** Fires when all tasks are aborted. */
+  #stop = new AbortController();
   #onAbort = () => this.abort(reasonOf(this.#signal));
   /** The message of the results once all tasks were aborted. */
   #aborted;
@@ -953,13 +1003,24 @@ var TaskGroup = class {
   /** Runs a step of a chain. A function that throws, rejects or makes wrong options has failed. */
   async step(step, before, index, children) {
     try {
-      const options = typeof step === "function" ? await step(before) : step;
+      const options = typeof step === "function" ? await this.#made(step, before) : step;
+      if (this.#aborted !== void 0) return abortedResult(this.#aborted);
       checkRun(options, `steps[${index}]`);
       return await this.run(options, children);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      return { ok: false, error: { code: "INVALID_INPUT", message }, partial: "", outcome: "skipped", usage: noUsage };
+    } catch (cause) {
+      const message = cause instanceof Error ? cause.message : String(cause);
+      const error = { code: "INVALID_INPUT", message, cause };
+      return { ok: false, error, partial: "", outcome: "skipped", usage: noUsage };
     }
+  }
+  /** Returns the options that a function makes. Resolves with nothing once all tasks are aborted: the function may never settle. */
+  async #made(step, before) {
+    const { signal: signal2 } = this.#stop;
+    if (signal2.aborted) return void 0;
+    const aborted = new Promise((resolve2) => {
+      signal2.addEventListener("abort", () => resolve2(void 0), { once: true });
+    });
+    return await Promise.race([step(before, { signal: signal2 }), aborted]);
   }
   finish(index, result) {
     this.#ended.push({ index, result });
@@ -980,6 +1041,7 @@ var TaskGroup = class {
     const words = reason === void 0 ? void 0 : inWords(reason);
     this.#aborted ??= abortedBy(words);
     for (const task of this.#running) task.abort(words);
+    if (!this.#hasEnded) this.#stop.abort(reason);
   }
   // biome-ignore lint/suspicious/noThenProperty: a group is awaited
   then(onResults, onError) {
@@ -1000,7 +1062,7 @@ var TaskGroup = class {
       } else if (this.#hasEnded) {
         return void 0;
       } else {
-        await new Promise((resolve) => this.#wake.push(resolve));
+        await new Promise((resolve2) => this.#wake.push(resolve2));
       }
     }
   }
@@ -1025,42 +1087,59 @@ var import_native3 = require("./native.js");
 
 // api/session.ts
 var import_node_async_hooks = require("node:async_hooks");
+var import_node_os2 = require("node:os");
+var import_node_path = require("node:path");
 var native3 = __toESM(require("./native.js"));
 function openSession(options) {
   checkSession(options);
   return new ProgramSession(options);
 }
+var open = /* @__PURE__ */ new Set();
+function nameOf(id, { agentDir, env }) {
+  const { PI_CODING_AGENT_DIR: configured } = { ...process.env, ...env };
+  return JSON.stringify([(0, import_node_path.resolve)(agentDir ?? (configured || (0, import_node_path.join)((0, import_node_os2.homedir)(), ".pi", "agent"))), id]);
+}
 var receiving = new import_node_async_hooks.AsyncLocalStorage();
 var unlimitedMs = 2 ** 31 - 1;
 var ProgramSession = class {
   #id;
+  #name;
   #onMessage;
   #onNotice;
   #place;
   #host;
   #native;
   #isClosed = false;
+  #closing;
   /** The last failure of `onMessage`, until it has received a message. */
   #failure;
+  /** True while `onMessage` has a message and has not returned. */
+  #isReceiving = false;
   /** The number of runs that this process has started. */
   #started = 0;
   #isHolding = false;
   constructor(options) {
-    const warn = (notice) => process.emitWarning(notice, "SubagentWarning");
     const { id, onMessage, onNotice = warn } = options;
     this.#id = id;
+    this.#place = { ...placeOf(options), sessionId: id };
+    this.#name = nameOf(id, this.#place);
+    if (open.has(this.#name)) {
+      throw new Error(
+        `the session ${JSON.stringify(id)} is open in this process: share the object that \`openSession\` returned, or await its \`close()\` first`
+      );
+    }
     this.#onMessage = onMessage;
     this.#onNotice = (notice) => guarded(
       () => onNotice(notice),
       (error) => warn(`onNotice of session ${JSON.stringify(id)} has failed: ${String(error)}; it was given: ${notice}`)
     );
-    this.#place = { ...placeOf(options), sessionId: id };
     this.#host = hostOf(options, () => {
-    });
+    }, this.#onNotice);
     this.#native = native3.openBackground({ ...this.#place, delivered: [] }, async ({ deliveries, notices = [] }) => {
       for (const notice of notices) this.#onNotice(notice);
       if (deliveries && onMessage) await this.#receive(deliveries, onMessage);
     });
+    open.add(this.#name);
     backgroundListeners.add(this.#onBackground);
   }
   /** Gives a message to the program. The engine delivers it again after a failure. */
@@ -1068,6 +1147,7 @@ var ProgramSession = class {
     const state = { session: this, isReceiving: true };
     try {
       const message = await messageOf2(deliveries, this.#onNotice);
+      this.#isReceiving = true;
       await receiving.run(state, async () => await onMessage(message));
       this.#failure = void 0;
     } catch (error) {
@@ -1078,6 +1158,7 @@ var ProgramSession = class {
       throw error;
     } finally {
       state.isReceiving = false;
+      this.#isReceiving = false;
     }
     await this.#native.delivered(deliveries.deliveryIds);
   }
@@ -1187,14 +1268,30 @@ var ProgramSession = class {
         "`settled` would wait for the message that `onMessage` receives now: call it outside of `onMessage`"
       );
     }
-    if (await this.#native.settled(timeoutMs)) return;
-    const why = this.#isClosed ? "the session was closed" : this.#failure && `onMessage has failed: ${this.#failure}`;
+    if (await this.#received(timeoutMs)) return;
+    const failed = this.#failure && `onMessage has failed: ${this.#failure}`;
+    const why = this.#isClosed ? "the session was closed" : failed ?? (this.#isReceiving ? "onMessage has not returned" : void 0);
     throw new Error(`not every result was received${why ? `: ${why}` : " in time"}`);
+  }
+  /** Returns false if `onMessage` has not received every result, and at the limit if it has not returned. */
+  async #received(timeoutMs) {
+    const settled = this.#native.settled(timeoutMs);
+    if (timeoutMs === void 0) return await settled;
+    let timer;
+    const stuck = new Promise((resolve2) => {
+      timer = setTimeout(() => this.#isReceiving && resolve2(false), timeoutMs);
+    });
+    try {
+      return await Promise.race([settled, stuck]);
+    } finally {
+      clearTimeout(timer);
+    }
   }
   async close() {
     this.#isClosed = true;
     backgroundListeners.delete(this.#onBackground);
-    await this.#native.close();
+    this.#closing ??= this.#native.close().finally(() => open.delete(this.#name));
+    await this.#closing;
   }
   async [Symbol.asyncDispose]() {
     await this.close();
@@ -1229,7 +1326,14 @@ var import_native2 = require("./native.js");
 var keepers = { ends: import_native2.truncateOutput, head: import_native2.truncateHead, tail: import_native2.truncateTail };
 function sanitize(text2, options = {}) {
   checkSanitize(text2, options);
-  return (0, import_native2.sanitizeOutput)(text2, options);
+  return sanitized(text2, options);
+}
+async function sanitized(text2, options) {
+  const { secrets: secrets2 = [] } = options;
+  const alone = await Promise.all(secrets2.map((secret) => (0, import_native2.sanitizeOutput)(secret, { secrets: [secret], homes: [] })));
+  const index = secrets2.findIndex((secret, at) => secret === alone[at]);
+  if (index >= 0) throw unsearchable(secrets2[index] ?? "", index);
+  return await (0, import_native2.sanitizeOutput)(text2, options);
 }
 function truncate(text2, options = {}) {
   checkTruncate(text2, options);
@@ -1290,6 +1394,22 @@ function workflow(id, options, script) {
   const running = new Script(id, options, outer, { depth, maxDepth });
   return running.execute(script);
 }
+var Noted = class extends Promise {
+  isAwaited = false;
+  static get [Symbol.species]() {
+    return Promise;
+  }
+  /** Calls `failed` with the error. Does not count as awaiting. */
+  onFailure(failed) {
+    super.then(void 0, failed);
+    return this;
+  }
+  // biome-ignore lint/suspicious/noThenProperty: `await` calls it
+  then(onValue, onError) {
+    this.isAwaited = true;
+    return super.then(onValue, onError);
+  }
+};
 var Script = class {
   id;
   depth;
@@ -1300,6 +1420,7 @@ var Script = class {
   #stop = new AbortController();
   #pending = /* @__PURE__ */ new Set();
   #results = [];
+  #failures = [];
   #board;
   #handle;
   #phase;
@@ -1358,17 +1479,25 @@ var Script = class {
   }
   run(options) {
     checkWorkflowRun(options, "");
-    return this.#run(options);
+    return this.#noted(this.#run(options));
+  }
+  /** Returns a promise whose failure the script may handle later. */
+  #noted(run2) {
+    if (this.#hasEnded) return run2;
+    const noted = new Noted((resolve2) => resolve2(run2));
+    return noted.onFailure((error) => {
+      if (!this.signal.aborted) this.#failures.push({ of: noted, error });
+    });
   }
   async #run(options) {
     const result = await this.#start(options);
     if (!result.ok) throw new WorkflowError([{ key: options.key, result }], this.#results);
     return result;
   }
-  parallel(tasks, options = {}) {
-    checkList(tasks, "tasks", checkWorkflowRun);
+  parallel(given, options = {}) {
+    const tasks = checkedList(given, "tasks", checkWorkflowRun);
     checkWorkflowParallel(options);
-    return this.#parallel(tasks, options);
+    return this.#noted(this.#parallel(tasks, options));
   }
   async #parallel(tasks, options) {
     const { concurrency = defaultConcurrency2, settle = false } = options;
@@ -1408,12 +1537,18 @@ var Script = class {
   }
   async #finished(task, key3) {
     const follow = this.#board.follow(task);
-    const result = await wholeText(await task);
+    const result = this.#withStored(await wholeText(await task));
     await follow;
     this.#board.end(task, result);
     this.#results.push({ key: key3, result });
     if (!result.ok && result.error.code === "SUBAGENT_QUOTA_EXHAUSTED") this.#exhausted ??= result;
     return result;
+  }
+  /** Adds to a refused value that the engine has stored it as the result of its key. */
+  #withStored(result) {
+    if (result.ok || result.error.code !== "RESULT_INVALID") return result;
+    const message = `${result.error.message}. The value is stored: the key gives it again until its task changes, its schema accepts it, or \`/subagents discard --yes workflow:${this.id}\` removes the workflow`;
+    return { ...result, error: { ...result.error, message } };
   }
   /** The result of a run that may not start. */
   #refusal() {
@@ -1440,6 +1575,11 @@ var Script = class {
     this.#stop.abort(new Error("its workflow has ended"));
     await Promise.allSettled(this.#pending);
     this.#board.close();
+    for (const { of, error: error2 } of this.#failures) {
+      if (of.isAwaited) continue;
+      const name = JSON.stringify(this.id);
+      warn(`workflow ${name} has not awaited a failed run: ${inWords(error2)}`);
+    }
     const message = error === void 0 ? void 0 : error instanceof Error ? error.message : String(error);
     await this.#handle?.finish(state, message);
   }
@@ -1512,7 +1652,7 @@ var Board = class {
         if (this.#onUpdate !== onUpdate) return;
         this.#onUpdate = void 0;
         const name = JSON.stringify(this.#id);
-        process.emitWarning(`onUpdate of workflow ${name} has failed: ${String(error)}`, "SubagentWarning");
+        warn(`onUpdate of workflow ${name} has failed: ${String(error)}`);
       }
     );
   }

@@ -16,7 +16,7 @@ import type {
 } from "../index.js";
 import type { RunGroup, ToolResult } from "../native.js";
 import * as native from "../native.js";
-import { checkChain, checkList, checkParallel, checkRun, OptionsError } from "./options.ts";
+import { checkChain, checkedList, checkParallel, checkRun, OptionsError } from "./options.ts";
 import { noUsage } from "./result.ts";
 import { abortedBy, type Group, guarded, inWords, nativeOptions, RunTask, reasonOf } from "./task.ts";
 
@@ -31,8 +31,8 @@ const plentifulBytes = 2 ** 31;
 const pieceMs = 10_000;
 
 /** Runs all tasks, at most `concurrency` at the same time. */
-export function parallel(tasks: readonly AnyOptions[], options: ParallelOptions = {}): Tasks<unknown> {
-	checkList(tasks, "tasks", checkRun);
+export function parallel(given: readonly AnyOptions[], options: ParallelOptions = {}): Tasks<unknown> {
+	const tasks = checkedList(given, "tasks", checkRun);
 	checkParallel(options);
 	const { concurrency = defaultConcurrency } = options;
 	const limit = Math.min(concurrency, tasks.length);
@@ -48,8 +48,8 @@ export function parallel(tasks: readonly AnyOptions[], options: ParallelOptions 
 }
 
 /** Runs steps one after the other, until one fails. */
-export function chain(steps: readonly AnyStep[], options: GroupOptions = {}): Tasks<unknown> {
-	checkList(steps, "steps", (step, path) => typeof step === "function" || checkRun(step, path));
+export function chain(given: readonly AnyStep[], options: GroupOptions = {}): Tasks<unknown> {
+	const steps = checkedList(given, "steps", (step, path) => typeof step === "function" || checkRun(step, path));
 	if (typeof steps[0] === "function") {
 		throw new OptionsError("steps[0]", steps[0], "options: no step comes before the first one");
 	}
@@ -127,6 +127,8 @@ class TaskGroup implements Tasks<unknown> {
 	readonly #running = new Set<RunTask>();
 	readonly #ended: Ended<unknown>[] = [];
 	readonly #signal: AbortSignal | undefined;
+	/** Fires when all tasks are aborted. */
+	readonly #stop = new AbortController();
 	readonly #onAbort = () => this.abort(reasonOf(this.#signal));
 	/** The message of the results once all tasks were aborted. */
 	#aborted: string | undefined;
@@ -177,13 +179,25 @@ class TaskGroup implements Tasks<unknown> {
 		children: StepChildren,
 	): Promise<Result<unknown>> {
 		try {
-			const options = typeof step === "function" ? await step(before) : step;
+			const options = typeof step === "function" ? await this.#made(step, before) : step;
+			if (this.#aborted !== undefined) return abortedResult(this.#aborted);
 			checkRun(options, `steps[${index}]`);
-			return await this.run(options, children);
-		} catch (error) {
-			const message = error instanceof Error ? error.message : String(error);
-			return { ok: false, error: { code: "INVALID_INPUT", message }, partial: "", outcome: "skipped", usage: noUsage };
+			return await this.run(options as AnyOptions, children);
+		} catch (cause) {
+			const message = cause instanceof Error ? cause.message : String(cause);
+			const error = { code: "INVALID_INPUT", message, cause } as const;
+			return { ok: false, error, partial: "", outcome: "skipped", usage: noUsage };
 		}
+	}
+
+	/** Returns the options that a function makes. Resolves with nothing once all tasks are aborted: the function may never settle. */
+	async #made(step: Step<Schema | undefined>, before: Success<undefined>): Promise<AnyOptions | undefined> {
+		const { signal } = this.#stop;
+		if (signal.aborted) return undefined;
+		const aborted = new Promise<undefined>((resolve) => {
+			signal.addEventListener("abort", () => resolve(undefined), { once: true });
+		});
+		return await Promise.race([step(before, { signal }), aborted]);
 	}
 
 	finish(index: number, result: Result<unknown>): void {
@@ -207,6 +221,7 @@ class TaskGroup implements Tasks<unknown> {
 		const words = reason === undefined ? undefined : inWords(reason);
 		this.#aborted ??= abortedBy(words);
 		for (const task of this.#running) task.abort(words);
+		if (!this.#hasEnded) this.#stop.abort(reason);
 	}
 
 	// biome-ignore lint/suspicious/noThenProperty: a group is awaited

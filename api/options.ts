@@ -55,7 +55,7 @@ const text = expecting((value) => typeof value === "string" && value.trim() !== 
 const boolean = expecting((value) => typeof value === "boolean", "true or false");
 const callback = expecting((value) => typeof value === "function", "a function");
 const texts = expecting(
-	(value) => Array.isArray(value) && value.length > 0 && value.every((item) => typeof item === "string"),
+	(value) => isTexts(value) && (value as unknown[]).length > 0,
 	"a list of texts that is not empty",
 );
 const signal = expecting((value) => value instanceof AbortSignal, "an AbortSignal");
@@ -79,7 +79,7 @@ const model = expecting(
 );
 
 const environment = expecting(
-	(value) => isObject(value) && Object.values(value).every((item) => typeof item === "string"),
+	(value) => isObject(value) && Object.values(value).every((item) => ["string", "undefined"].includes(typeof item)),
 	"an object whose values are texts",
 );
 
@@ -99,18 +99,21 @@ const schema: Check = (value, path) => {
 		throw new OptionsError(path, value, "a JSON Schema, or a schema of a library with Standard Schema");
 	}
 	const json = jsonSchema(value, path);
-	const problem = checkedBy(checkSchema, json, path) ?? wrongPattern(json);
+	const problem = checkSchema(json) ?? wrongPattern(json);
 	if (problem) throw new OptionsError(path, json, `a JSON Schema of results: ${problem}`);
 };
 
-/** Calls a check of the engine, which takes only values that JSON can represent. */
-function checkedBy<T extends object, R>(check: (value: T) => R, value: T, path: string): R {
-	try {
-		JSON.stringify(value);
-		return check(value);
-	} catch (error) {
-		const [why] = messageOf(error).split("\n");
-		throw new OptionsError(path, value, `a value that JSON can represent: ${why}`);
+/** Throws for the first part of a value that JSON cannot represent, or only as `null`. */
+function checkJson(value: unknown, path: string, around: readonly unknown[] = []): void {
+	if (typeof value === "number" && !Number.isFinite(value)) throw new OptionsError(path, value, "a finite number");
+	if (["bigint", "function", "symbol"].includes(typeof value)) {
+		throw new OptionsError(path, value, `a value that JSON can represent: a ${typeof value} has no form in JSON`);
+	}
+	if (typeof value !== "object" || value === null) return;
+	if (around.includes(value))
+		throw new OptionsError(path, value, "a value that JSON can represent: it contains itself");
+	for (const [name, part] of Object.entries(value)) {
+		checkJson(part, Array.isArray(value) ? `${path}[${name}]` : field(path, name), [...around, value]);
 	}
 }
 
@@ -159,7 +162,8 @@ const messageOf = (error: unknown) => (error instanceof Error ? error.message : 
 /** Checks settings as the engine checks a configuration file. */
 const config: Check = (value, path) => {
 	if (!isObject(value)) throw new OptionsError(path, value, "an object");
-	const problem = checkedBy(checkConfig, value, path);
+	checkJson(value, path);
+	const problem = checkConfig(value);
 	if (!problem) return;
 	const [, name = ""] = /^`([^`]+)`/.exec(problem) ?? [];
 	const wrong = name.split(".").reduce<unknown>((part, key) => (isObject(part) ? part[key] : undefined), value);
@@ -310,9 +314,11 @@ export const checkWait = (timeoutMs: unknown) => timeoutMs === undefined || time
 
 const string = expecting((value) => typeof value === "string", "a text");
 const limit = expecting((value) => typeof value === "number" && value >= 0, "a number from 0");
-const list = expecting(
-	(value) => Array.isArray(value) && value.every((item) => typeof item === "string"),
-	"a list of texts",
+const isTexts = (value: unknown) => Array.isArray(value) && value.every((item) => typeof item === "string");
+const list = expecting(isTexts, "a list of texts");
+const switchOrList = expecting(
+	(value) => typeof value === "boolean" || isTexts(value),
+	"true, false, or a list of texts",
 );
 const oneOf = (...values: string[]) =>
 	expecting((value) => values.includes(value as string), `one of ${values.join(", ")}`);
@@ -322,9 +328,39 @@ export function checkSanitize(value: unknown, options: unknown): void {
 	string(value, "text");
 	const homePaths = oneOf("own", "all", "off");
 	checkShape(options, "options", {
-		fields: { secrets: list, authJson: string, homes: list, homePaths, allow: list },
+		fields: { secrets, authJson, homes: list, homePaths, allow: list },
 	});
 }
+
+/** Returns a secret's size in its place, for an error that is printed. */
+const sizeOf = (value: unknown) => ({
+	[inspect.custom]: () =>
+		typeof value === "string" ? `a text of ${Buffer.byteLength(value)} bytes` : `a value of the type ${typeof value}`,
+});
+
+const secrets: Check = (value, path) => {
+	if (!isTexts(value)) throw new OptionsError(path, sizeOf(value), "a list of texts");
+};
+
+const authJson: Check = (value, path) => {
+	let json: unknown;
+	try {
+		json = typeof value === "string" ? JSON.parse(value) : undefined;
+	} catch {
+		// The parser's message has a part of the text.
+	}
+	if (!isObject(json))
+		throw new OptionsError(path, sizeOf(value), "the text of a file like pi's `auth.json`: a JSON object");
+};
+
+/** Returns the error for a secret that the engine does not search for, because innocent texts contain such values. */
+export const unsearchable = (secret: string, index: number) =>
+	new OptionsError(
+		`options.secrets[${index}]`,
+		sizeOf(secret),
+		"a secret of at least 8 bytes that is no number, path, address without a login, or word of fewer than 16 letters; " +
+			"such values also occur in innocent texts, and are not replaced. Leave it out, or replace it yourself",
+	);
 
 /** Checks a text, and its limits. */
 export function checkTruncate(value: unknown, limits: unknown): void {
@@ -358,20 +394,19 @@ export function checkAgentObject(value: unknown, path: string): void {
 	}
 	const { prompt: _, ...fields } = value;
 	for (const [name, item] of Object.entries(fields)) {
-		if (item !== undefined) checkedBy(inJson, { item }, field(path, name));
+		if (item === null) throw new OptionsError(field(path, name), item, "a value, or no such field for the default");
+		checkJson(item, field(path, name));
 	}
-	const isMistake = ({ severity, code }: Diagnostic) => severity !== "info" || code === "FRONTMATTER_FIELD_IGNORED";
+	const isMistake = ({ severity, code }: Diagnostic) =>
+		severity !== "info" || ["FRONTMATTER_FIELD_IGNORED", "AGENT_SWITCHED_OFF"].includes(code);
 	const [mistake] = checkAgent(agentText(value)).filter(isMistake);
 	if (!mistake) return;
 	const [, name] = /^`([^`]+)`/.exec(mistake.message) ?? [];
 	if (name === undefined || !Object.hasOwn(value, name)) {
 		throw new OptionsError(path, value, `an agent without mistakes: ${mistake.message}`);
 	}
-	throw new OptionsError(field(path, name), value[name], expectedIn(mistake.message, "a field as in an agent file"));
-}
-
-function inJson({ item }: { item: unknown }): void {
-	if (JSON.stringify(item) === undefined) throw new Error(`a ${typeof item} has no form in JSON`);
+	const otherwise = mistake.code === "AGENT_SWITCHED_OFF" ? "no such field in code" : "a field as in an agent file";
+	throw new OptionsError(field(path, name), value[name], expectedIn(mistake.message, otherwise));
 }
 
 /** The fields of an agent whose types are stricter than in a file, where a list may be one text. */
@@ -383,6 +418,9 @@ const agentFields: Readonly<Record<string, Check>> = {
 	prompt: text,
 	description: text,
 	tools: list,
+	disallowedTools: list,
+	extensions: switchOrList,
+	skills: switchOrList,
 	readonly: boolean,
 	model: text,
 	thinking,
@@ -390,12 +428,13 @@ const agentFields: Readonly<Record<string, Check>> = {
 	isolation: oneOf("none", "auto", "private"),
 };
 
-/** Checks that a value is a list with at least one entry, and each entry. */
-export function checkList(value: unknown, path: string, entry: Check): void {
+/** Checks that a value is a list with at least one entry, and each entry. Returns a copy, which the caller cannot change. */
+export function checkedList<T>(value: readonly T[], path: string, entry: Check): readonly T[] {
 	if (!Array.isArray(value) || value.length === 0) {
 		throw new OptionsError(path, value, "a list with at least one entry");
 	}
 	for (const [index, item] of value.entries()) entry(item, `${path}[${index}]`);
+	return value.map((item) => (isObject(item) ? { ...item } : item));
 }
 
 function checkShape(value: unknown, path: string, { required = [], fields }: Shape): void {

@@ -61,6 +61,7 @@ export async function resultOf(
 		...(details && { details }),
 		...(details?.reused && { reused: true }),
 		...(details?.runId !== undefined && { runId: details.runId }),
+		...(details?.caveats && { caveats: details.caveats }),
 	};
 	const said = details?.output ?? "";
 	if (base.outcome !== "completed") {

@@ -1,18 +1,29 @@
 /** Background runs of a program, and the messages with their results. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
 import { submittedBy } from "../extension/host/submission.ts";
 import type { BackgroundRun, RunRecord, Session, SessionMessage, SessionOptions, SessionResult } from "../index.js";
 import * as native from "../native.js";
 import { checkHistory, checkMessage, checkRunName, checkSession, checkSpawn, checkWait } from "./options.ts";
 import { forProgram } from "./result.ts";
 import { jsonSchemaOf } from "./schema.ts";
-import { backgroundListeners, backgroundRun, guarded, hostOf, placeOf } from "./task.ts";
+import { backgroundListeners, backgroundRun, guarded, hostOf, placeOf, warn } from "./task.ts";
 
 /** Opens a session, and receives what it has missed. */
 export function openSession(options: SessionOptions): Session {
 	checkSession(options);
 	return new ProgramSession(options);
+}
+
+/** The open sessions: each one's agent directory and id. The engine has one receiver for both. */
+const open = new Set<string>();
+
+/** Returns the name of a session in `open`. */
+function nameOf(id: string, { agentDir, env }: native.SurfaceOptions): string {
+	const { PI_CODING_AGENT_DIR: configured } = { ...process.env, ...env };
+	return JSON.stringify([resolve(agentDir ?? (configured || join(homedir(), ".pi", "agent"))), id]);
 }
 
 /** The message that `onMessage` receives now. */
@@ -23,22 +34,33 @@ const unlimitedMs = 2 ** 31 - 1;
 
 class ProgramSession implements Session {
 	readonly #id: string;
+	readonly #name: string;
 	readonly #onMessage: SessionOptions["onMessage"];
 	readonly #onNotice: (notice: string) => void;
 	readonly #place: native.SurfaceOptions;
 	readonly #host: native.HostCallbacks;
 	readonly #native: native.BackgroundSession;
 	#isClosed = false;
+	#closing: Promise<void> | undefined;
 	/** The last failure of `onMessage`, until it has received a message. */
 	#failure: string | undefined;
+	/** True while `onMessage` has a message and has not returned. */
+	#isReceiving = false;
 	/** The number of runs that this process has started. */
 	#started = 0;
 	#isHolding = false;
 
 	constructor(options: SessionOptions) {
-		const warn = (notice: string) => process.emitWarning(notice, "SubagentWarning");
 		const { id, onMessage, onNotice = warn } = options;
 		this.#id = id;
+		this.#place = { ...placeOf(options), sessionId: id };
+		this.#name = nameOf(id, this.#place);
+		if (open.has(this.#name)) {
+			throw new Error(
+				`the session ${JSON.stringify(id)} is open in this process: share the object that \`openSession\` returned, ` +
+					"or await its `close()` first",
+			);
+		}
 		this.#onMessage = onMessage;
 		this.#onNotice = (notice) =>
 			guarded(
@@ -46,13 +68,13 @@ class ProgramSession implements Session {
 				(error) =>
 					warn(`onNotice of session ${JSON.stringify(id)} has failed: ${String(error)}; it was given: ${notice}`),
 			);
-		this.#place = { ...placeOf(options), sessionId: id };
-		this.#host = hostOf(options, () => {});
+		this.#host = hostOf(options, () => {}, this.#onNotice);
 		this.#native = native.openBackground({ ...this.#place, delivered: [] }, async ({ deliveries, notices = [] }) => {
 			for (const notice of notices) this.#onNotice(notice);
 			// Without a receiver the messages wait for the next opening with one.
 			if (deliveries && onMessage) await this.#receive(deliveries, onMessage);
 		});
+		open.add(this.#name);
 		backgroundListeners.add(this.#onBackground);
 	}
 
@@ -64,6 +86,7 @@ class ProgramSession implements Session {
 		const state = { session: this, isReceiving: true };
 		try {
 			const message = await messageOf(deliveries, this.#onNotice);
+			this.#isReceiving = true;
 			await receiving.run(state, async () => await onMessage(message));
 			this.#failure = undefined;
 		} catch (error) {
@@ -74,6 +97,7 @@ class ProgramSession implements Session {
 			throw error;
 		} finally {
 			state.isReceiving = false;
+			this.#isReceiving = false;
 		}
 		await this.#native.delivered(deliveries.deliveryIds);
 	}
@@ -199,15 +223,34 @@ class ProgramSession implements Session {
 				"`settled` would wait for the message that `onMessage` receives now: call it outside of `onMessage`",
 			);
 		}
-		if (await this.#native.settled(timeoutMs)) return;
-		const why = this.#isClosed ? "the session was closed" : this.#failure && `onMessage has failed: ${this.#failure}`;
+		if (await this.#received(timeoutMs)) return;
+		const failed = this.#failure && `onMessage has failed: ${this.#failure}`;
+		const why = this.#isClosed
+			? "the session was closed"
+			: (failed ?? (this.#isReceiving ? "onMessage has not returned" : undefined));
 		throw new Error(`not every result was received${why ? `: ${why}` : " in time"}`);
+	}
+
+	/** Returns false if `onMessage` has not received every result, and at the limit if it has not returned. */
+	async #received(timeoutMs: number | undefined): Promise<boolean> {
+		const settled = this.#native.settled(timeoutMs);
+		if (timeoutMs === undefined) return await settled;
+		let timer: NodeJS.Timeout | undefined;
+		const stuck = new Promise<boolean>((resolve) => {
+			timer = setTimeout(() => this.#isReceiving && resolve(false), timeoutMs);
+		});
+		try {
+			return await Promise.race([settled, stuck]);
+		} finally {
+			clearTimeout(timer);
+		}
 	}
 
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		backgroundListeners.delete(this.#onBackground);
-		await this.#native.close();
+		this.#closing ??= this.#native.close().finally(() => open.delete(this.#name));
+		await this.#closing;
 	}
 
 	async [Symbol.asyncDispose](): Promise<void> {

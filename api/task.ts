@@ -186,10 +186,17 @@ export function placeOf({
 		...hostedPlace(),
 		cwd: cwd ?? process.cwd(),
 		...(agentDir !== undefined && { agentDir }),
-		...(env && { env }),
+		...(env && { env: variablesOf(env) }),
 		...(piCommand && { piCommand: [...piCommand] }),
 		...(config && { config }),
 	};
+}
+
+/** Leaves out the variables without a value, as in `process.env`. */
+function variablesOf(env: NonNullable<RunOptions["env"]>): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+	);
 }
 
 /** The options of a run in a group. The group's budget is in place of the session's. */
@@ -226,25 +233,44 @@ export function nativeOptions(options: RunOptions<Schema | undefined>, group: Gr
 	};
 }
 
-/** The callbacks of a run. Each question has a signal that fires once no answer is waited for. */
+/** Shows a sentence as a process warning. */
+export const warn = (sentence: string) => process.emitWarning(sentence, "SubagentWarning");
+
+/**
+ * The callbacks of a run. Each question has a signal that fires once no answer is waited for. The engine does not keep the error of a
+ * callback: `note` gets it.
+ */
 export function hostOf(
 	{ onQuestion, onConfirm }: Pick<RunOptions, "onQuestion" | "onConfirm">,
 	asked: (sentence: string) => void,
+	note: (sentence: string) => void = warn,
 ): native.HostCallbacks {
 	const open = new Map<number, AbortController>();
+	const noting = async <T>(call: () => T | Promise<T>, what: string): Promise<T> => {
+		try {
+			return await call();
+		} catch (error) {
+			note(`${what}: ${String(error)}`);
+			throw error;
+		}
+	};
 	const ask = async ({ id, forConversation: _, ...question }: native.Question): Promise<native.Answer> => {
 		const controller = new AbortController();
 		open.set(id, controller);
 		asked(question.sentence);
 		try {
-			return (await onQuestion?.({ ...question, signal: controller.signal } satisfies Question)) ?? {};
+			const given = { ...question, signal: controller.signal } satisfies Question;
+			const failed = `onQuestion has failed, and the question of ${question.agent} is cancelled`;
+			return (await noting(() => onQuestion?.(given), failed)) ?? {};
 		} finally {
 			open.delete(id);
 		}
 	};
 	return {
 		...(onQuestion && { ask }),
-		...(onConfirm && { confirm: onConfirm }),
+		...(onConfirm && {
+			confirm: (request) => noting(() => onConfirm(request), "onConfirm has failed, and the run is refused"),
+		}),
 		withdraw: (id) => open.get(id)?.abort(),
 	};
 }

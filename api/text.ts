@@ -11,7 +11,7 @@ import {
 	truncateOutput,
 	truncateTail,
 } from "../native.js";
-import { checkPiece, checkSanitize, checkSource, checkTruncate } from "./options.ts";
+import { checkPiece, checkSanitize, checkSource, checkTruncate, unsearchable } from "./options.ts";
 
 /** Which part of a text is kept. */
 const keepers = { ends: truncateOutput, head: truncateHead, tail: truncateTail };
@@ -19,7 +19,16 @@ const keepers = { ends: truncateOutput, head: truncateHead, tail: truncateTail }
 /** Replaces secrets, home directories and control characters. */
 export function sanitize(text: string, options: SanitizeOptions = {}): Promise<string> {
 	checkSanitize(text, options);
-	return sanitizeOutput(text, options);
+	return sanitized(text, options);
+}
+
+async function sanitized(text: string, options: SanitizeOptions): Promise<string> {
+	const { secrets = [] } = options;
+	// The engine knows best which values it searches for.
+	const alone = await Promise.all(secrets.map((secret) => sanitizeOutput(secret, { secrets: [secret], homes: [] })));
+	const index = secrets.findIndex((secret, at) => secret === alone[at]);
+	if (index >= 0) throw unsearchable(secrets[index] ?? "", index);
+	return await sanitizeOutput(text, options);
 }
 
 /** Cuts a text to a limit. */

@@ -19,7 +19,7 @@ import type {
 } from "../index.js";
 import * as native from "../native.js";
 import {
-	checkList,
+	checkedList,
 	checkWorkflow,
 	checkWorkflowId,
 	checkWorkflowParallel,
@@ -28,7 +28,7 @@ import {
 	OptionsError,
 } from "./options.ts";
 import { noUsage, wholeText } from "./result.ts";
-import { guarded, placeOf, RunTask, reasonOf } from "./task.ts";
+import { guarded, inWords, placeOf, RunTask, reasonOf, warn } from "./task.ts";
 
 type AnyOptions = WorkflowRunOptions<Schema | undefined>;
 
@@ -94,6 +94,30 @@ export function workflow<T>(
 /** The state of a run, as updates count it. */
 type RunState = "queued" | "running" | "completed" | "reused" | "failed";
 
+/** The promise of a run, which notes if the script awaits it. Until then its failure is no unhandled rejection. */
+class Noted<T> extends Promise<T> {
+	isAwaited = false;
+
+	static override get [Symbol.species](): PromiseConstructor {
+		return Promise;
+	}
+
+	/** Calls `failed` with the error. Does not count as awaiting. */
+	onFailure(failed: (error: unknown) => void): this {
+		super.then(undefined, failed);
+		return this;
+	}
+
+	// biome-ignore lint/suspicious/noThenProperty: `await` calls it
+	override then<A = T, B = never>(
+		onValue?: ((value: T) => A | PromiseLike<A>) | null,
+		onError?: ((error: unknown) => B | PromiseLike<B>) | null,
+	): Promise<A | B> {
+		this.isAwaited = true;
+		return super.then(onValue, onError);
+	}
+}
+
 /** One execution of a workflow. */
 class Script implements Workflow {
 	readonly id: string;
@@ -105,6 +129,7 @@ class Script implements Workflow {
 	readonly #stop = new AbortController();
 	readonly #pending = new Set<Promise<unknown>>();
 	readonly #results: KeyedResult[] = [];
+	readonly #failures: { of: Noted<unknown>; error: unknown }[] = [];
 	readonly #board: Board;
 	#handle: native.WorkflowHandle | undefined;
 	#phase: string | undefined;
@@ -174,7 +199,17 @@ class Script implements Workflow {
 
 	run(options: AnyOptions): Promise<Success<never>> {
 		checkWorkflowRun(options, "");
-		return this.#run(options);
+		return this.#noted(this.#run(options));
+	}
+
+	/** Returns a promise whose failure the script may handle later. */
+	#noted<T>(run: Promise<T>): Promise<T> {
+		// Nothing notices later that no one awaits it.
+		if (this.#hasEnded) return run;
+		const noted = new Noted<T>((resolve) => resolve(run));
+		return noted.onFailure((error) => {
+			if (!this.signal.aborted) this.#failures.push({ of: noted, error });
+		});
 	}
 
 	async #run(options: AnyOptions): Promise<Success<never>> {
@@ -183,10 +218,10 @@ class Script implements Workflow {
 		return result as Success<never>;
 	}
 
-	parallel(tasks: readonly AnyOptions[], options: WorkflowParallelOptions = {}): Promise<never> {
-		checkList(tasks, "tasks", checkWorkflowRun);
+	parallel(given: readonly AnyOptions[], options: WorkflowParallelOptions = {}): Promise<never> {
+		const tasks = checkedList(given, "tasks", checkWorkflowRun);
 		checkWorkflowParallel(options);
-		return this.#parallel(tasks, options);
+		return this.#noted(this.#parallel(tasks, options));
 	}
 
 	async #parallel(tasks: readonly AnyOptions[], options: WorkflowParallelOptions): Promise<never> {
@@ -229,12 +264,21 @@ class Script implements Workflow {
 
 	async #finished(task: RunTask, key: string): Promise<Result<unknown>> {
 		const follow = this.#board.follow(task);
-		const result = await wholeText(await task);
+		const result = this.#withStored(await wholeText(await task));
 		await follow;
 		this.#board.end(task, result);
 		this.#results.push({ key, result });
 		if (!result.ok && result.error.code === "SUBAGENT_QUOTA_EXHAUSTED") this.#exhausted ??= result;
 		return result;
+	}
+
+	/** Adds to a refused value that the engine has stored it as the result of its key. */
+	#withStored(result: Result<unknown>): Result<unknown> {
+		if (result.ok || result.error.code !== "RESULT_INVALID") return result;
+		const message =
+			`${result.error.message}. The value is stored: the key gives it again until its task changes, its schema accepts it, ` +
+			`or \`/subagents discard --yes workflow:${this.id}\` removes the workflow`;
+		return { ...result, error: { ...result.error, message } };
 	}
 
 	/** The result of a run that may not start. */
@@ -263,6 +307,11 @@ class Script implements Workflow {
 		this.#stop.abort(new Error("its workflow has ended"));
 		await Promise.allSettled(this.#pending);
 		this.#board.close();
+		for (const { of, error } of this.#failures) {
+			if (of.isAwaited) continue;
+			const name = JSON.stringify(this.id);
+			warn(`workflow ${name} has not awaited a failed run: ${inWords(error)}`);
+		}
 		const message = error === undefined ? undefined : error instanceof Error ? error.message : String(error);
 		await this.#handle?.finish(state, message);
 	}
@@ -359,7 +408,7 @@ class Board {
 				if (this.#onUpdate !== onUpdate) return;
 				this.#onUpdate = undefined;
 				const name = JSON.stringify(this.#id);
-				process.emitWarning(`onUpdate of workflow ${name} has failed: ${String(error)}`, "SubagentWarning");
+				warn(`onUpdate of workflow ${name} has failed: ${String(error)}`);
 			},
 		);
 	}

@@ -88,6 +88,19 @@ describe("parallel runs", () => {
 		assert.match(results[2]?.error?.message ?? "", /`budget.maxCost` of the group reached: /);
 	});
 
+	it("do not change when their program changes its list", async (t) => {
+		const { task } = stage(t, obedient);
+		const tasks = [task("a"), task("b"), task("c")];
+		const group = run.parallel(tasks, { concurrency: 1 });
+		for (const options of tasks) options.task = "another";
+		tasks.length = 0;
+		const results = await inTime(Promise.resolve(group), "the results");
+		assert.deepEqual(
+			results.map(({ text }) => text),
+			["You said: a", "You said: b", "You said: c"],
+		);
+	});
+
 	it("end together when their signal fires, and start no further ones", async (t) => {
 		const { scene, task } = stage(t, obedient);
 		const controller = new AbortController();
@@ -178,6 +191,46 @@ describe("a chain", () => {
 		assert.deepEqual(recordsOf(scene, "task"), ["first", "fail"]);
 	});
 
+	it("keeps its steps when its program changes the list", async (t) => {
+		const { task } = stage(t, obedient);
+		const steps: [RunOptions, RunOptions] = [task("first"), task("second")];
+		const group = run.chain(steps);
+		(steps as RunOptions[]).length = 1;
+		const results = await inTime(Promise.resolve(group), "the results");
+		assert.deepEqual(
+			results.map(({ text }) => text),
+			["You said: first", "You said: second"],
+		);
+	});
+
+	for (const way of ["abort", "signal"]) {
+		it(`ends at a step whose function does not settle, by ${way}`, async (t) => {
+			const { scene, task } = stage(t, obedient);
+			const controller = new AbortController();
+			const { promise: called, resolve } = Promise.withResolvers<AbortSignal>();
+			const step = (_: unknown, { signal }: { signal: AbortSignal }) => {
+				resolve(signal);
+				return new Promise<never>(() => {});
+			};
+			const group = run.chain([task("first"), step, task("never")], { signal: controller.signal });
+			const signal = await inTime(called, "the call");
+			assert.equal(signal.aborted, false);
+			const reason = new Error("enough");
+			if (way === "abort") group.abort(reason);
+			else controller.abort(reason);
+			const results = await inTime(Promise.resolve(group), "the results");
+			assert.deepEqual(
+				results.map(({ outcome, error }) => [outcome, error?.code, error?.message]),
+				[
+					["completed", undefined, undefined],
+					["aborted", "SUBAGENT_ABORTED", "not started: aborted: enough"],
+				],
+			);
+			assert.match(String(signal.reason), /enough/);
+			assert.deepEqual(recordsOf(scene, "task"), ["first"]);
+		});
+	}
+
 	it("fails at a step whose function throws or makes wrong options", async (t) => {
 		const { task } = stage(t, obedient);
 		const wrong = { agent: "explorer", tsak: "x" } as unknown as RunOptions;
@@ -192,6 +245,7 @@ describe("a chain", () => {
 			assert.equal(results.length, 2);
 			assert.equal(results[1]?.error?.code, "INVALID_INPUT");
 			assert.match(results[1]?.error?.message ?? "", /tsak/);
+			assert.match(String(results[1]?.error?.cause), /Error: .*tsak/);
 		}
 	});
 });

@@ -77,6 +77,43 @@ const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> 
 		"agent.maxTurns",
 		/a function has no form in JSON/,
 	],
+	"an agent that is switched off": [
+		() => defineAgent({ name: "scout", prompt: "Look.", enabled: false }),
+		"agent.enabled",
+		/^no such field in code: `enabled` switches the agent off$/,
+	],
+	"skills of an agent as a text": [
+		() => defineAgent({ name: "scout", prompt: "Look.", skills: "review, debug" }),
+		"agent.skills",
+		/true, false, or a list of texts/,
+	],
+	"extensions of an agent as a text": [
+		() => defineAgent({ name: "scout", prompt: "Look.", extensions: "/x.js" }),
+		"agent.extensions",
+		/true, false, or a list of texts/,
+	],
+	"forbidden tools of an agent as a text": [
+		() => defineAgent({ name: "scout", prompt: "Look.", disallowedTools: "bash" }),
+		"agent.disallowedTools",
+		/a list of texts/,
+	],
+	...Object.fromEntries(
+		["maxCost", "maxTurns", "timeoutMs", "idleTimeoutMs", "loopStopAfter", "outputSchema"].flatMap((name) =>
+			[Number.NaN, Number.POSITIVE_INFINITY, null].map((value) => [
+				`a limit of an agent that is ${value}: ${name}`,
+				[
+					() => defineAgent({ name: "scout", prompt: "Look.", [name]: value }),
+					`agent.${name}`,
+					value === null ? /a value, or no such field/ : /a finite number/,
+				],
+			]),
+		),
+	),
+	"a number within a setting that JSON does not have": [
+		() => run({ ...task, config: { agents: { scout: { tools: ["read"], maxCost: Number.NaN } } } }),
+		"config.agents.scout.maxCost",
+		/a finite number/,
+	],
 	"an unknown setting": [() => run({ ...task, config: { bogus: 1 } }), "config.bogus", /`bogus` is not a known key/],
 	"a wrong setting": [
 		() => run({ ...task, config: { maxConcurrent: "x" } }),
@@ -94,8 +131,8 @@ const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> 
 			config.config = config;
 			run({ ...task, config });
 		},
-		"config",
-		/JSON can represent: .*circular/,
+		"config.config",
+		/JSON can represent: it contains itself/,
 	],
 	"an invalid regular expression in a schema": [
 		() => run({ ...task, schema: { type: "object", properties: { a: { type: "string", pattern: "(" } } } }),
@@ -166,6 +203,17 @@ const mistakes: Record<string, [() => unknown, path: string, expected: RegExp]> 
 		"options.secret",
 		/secrets, authJson, homes, homePaths, allow/,
 	],
+	"a secret that is no list": [
+		() => sanitize("a", any({ secrets: "hunter2222" })),
+		"options.secrets",
+		/a list of texts/,
+	],
+	"credentials that are no JSON": [
+		() => sanitize("a", { authJson: '{"anthropic":{"key":"hunter2222"}' }),
+		"options.authJson",
+		/a JSON object/,
+	],
+	"credentials that are a list": [() => sanitize("a", { authJson: "[]" }), "options.authJson", /a JSON object/],
 	"a number to sanitize": [() => sanitize(any(5)), "text", /a text/],
 	"an unknown limit of a text": [() => truncate("a", any({ maxByte: 5 })), "limits.maxByte", /maxBytes/],
 	"a negative limit of a text": [() => truncate("a", { maxBytes: -1 }), "limits.maxBytes", /from 0/],
@@ -180,6 +228,7 @@ for (const [name, [call, path, expected]] of Object.entries(mistakes)) {
 			assert.ok(error instanceof OptionsError, String(error));
 			assert.equal(error.path, path);
 			assert.match(error.expected, expected);
+			assert.doesNotMatch(error.message, /hunter/, "no secret is shown");
 			assert.ok(error.message.includes(path) && error.message.includes(error.expected), error.message);
 			return true;
 		});
@@ -195,6 +244,25 @@ it("accepts regular expressions and names that only look wrong", () => {
 	const agent = { name: "研究员.v2", prompt: "Look.", tools: [], disallowedTools: ["bash"], maxTurns: 3 };
 	const task = run({ agent, task: "look around", schema, cwd: folder, agentDir: folder, signal: AbortSignal.abort() });
 	assert.match(task.id, /^\w{8}$/);
+});
+
+for (const secret of ["hunter2", "swordfish", "1234567890", "/home/x/key.pem", "https://example.com/token", ""]) {
+	it(`refuses a secret that the engine does not replace, without showing it: ${JSON.stringify(secret)}`, async () => {
+		await assert.rejects(sanitize(`it is ${secret}`, { secrets: ["correct-horse", secret] }), (error) => {
+			assert.ok(error instanceof OptionsError, String(error));
+			assert.equal(error.path, "options.secrets[1]");
+			assert.match(error.message, /is a text of \d+ bytes; expected a secret of at least 8 bytes/);
+			assert.ok(secret === "" || !inspect(error).includes(secret));
+			return true;
+		});
+	});
+}
+
+it("replaces every secret that it accepts", async () => {
+	const secrets = ["correct-horse", "hunter22", "multi line\nsecret", " padded-secret ", "пароль"];
+	const text = await sanitize(secrets.map((secret) => `it is ${secret} .`).join("\n"), { secrets });
+	assert.equal(text, secrets.map((secret) => `it is ${secret.replace(secret.trim(), "[REDACTED]")} .`).join("\n"));
+	assert.equal(await sanitize("hunter2222", { authJson: '{"a":{"key":"hunter2222"}}' }), "[REDACTED]");
 });
 
 it("refuses a stream whose pieces are no texts or bytes", async () => {

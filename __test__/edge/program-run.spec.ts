@@ -14,7 +14,7 @@ import {
 	type Update,
 } from "../../index.js";
 import type { Scenario } from "./fault.ts";
-import { inTime, type Scene } from "./scene.ts";
+import { inTime, type Scene, warningsIn } from "./scene.ts";
 import { gate, playing, recordsOf } from "./stand-in.ts";
 
 /** A scene, and the options of a run in it. */
@@ -71,6 +71,24 @@ describe("a run", () => {
 			assert.match(result.error?.message ?? "", message);
 		}
 		assert.deepEqual(recordsOf(scene, "task"), []);
+	});
+
+	it("shows the error of a callback that answers its questions as a process warning", async (t) => {
+		const { scene, options } = stage(t, [{ ask: "confirm", title: "Sure?" }, { say: "You said: {answer}" }]);
+		scene.write("project/.pi/agents/local.md", "---\nname: local\ndescription: local\n---\nLook.");
+		const warnings = warningsIn(t);
+		const fail = () => {
+			throw new Error("no screen");
+		};
+		assert.ok((await ended(run({ ...options, onQuestion: fail }))).ok);
+		assert.ok((await ended(run({ ...options, onQuestion: async () => fail() }))).ok);
+		const refused = await ended(run({ ...options, agent: "local", onConfirm: fail }));
+		assert.equal(refused.error?.code, "SUBAGENT_DISABLED");
+		await new Promise((resolve) => setImmediate(resolve));
+		assert.deepEqual(warnings, [
+			...Array(2).fill("onQuestion has failed, and the question of explorer is cancelled: Error: no screen"),
+			"onConfirm has failed, and the run is refused: Error: no screen",
+		]);
 	});
 
 	it("is ended by its program without a reason, and says so", async (t) => {
@@ -290,6 +308,32 @@ describe("a run", () => {
 		assert.equal(result.details?.agent, "scout");
 		const [args] = recordsOf(scene, "argv") as string[][];
 		assert.ok(args?.join(" ").includes("read,grep"), String(args));
+	});
+
+	it("has the code of a failure to start, and of an exceeded limit", async (t) => {
+		const { options } = stage(t, ["hang"]);
+		const lost = await ended(run({ ...options, cwd: "/nowhere" }));
+		assert.deepEqual([lost.outcome, lost.error?.code], ["failed", "SUBAGENT_FAILED"]);
+		const limits = { memoryBytes: 1_000_000 };
+		const large = await ended(run({ ...options, config: { ...options.config, limits } }));
+		assert.deepEqual([large.outcome, large.error?.code], ["killed", "SUBAGENT_FAILED"]);
+	});
+
+	it("takes an environment like that of its process", async (t) => {
+		const { options } = stage(t, [{ say: "You are {env.WHO}." }]);
+		const result = await ended(
+			run({ ...options, env: { ...process.env, ...options.env, WHO: "x", NO_ONE: undefined } }),
+		);
+		assert.equal(result.text, "You are x.");
+	});
+
+	it("says in its result that the agent could not write", async (t) => {
+		const { options } = stage(t, [{ say: "Fixed." }]);
+		const writer = defineAgent({ name: "writer", prompt: "Write.", tools: ["read", "edit"] });
+		const result = await ended(run({ ...options, agent: writer, task: "Fix the typo." }));
+		assert.deepEqual([result.ok, result.caveats], [true, ["write_off"]]);
+		const plain = await ended(run(options));
+		assert.deepEqual([plain.ok, "caveats" in plain], [true, false]);
 	});
 
 	it("has data of its schema's shape", async (t) => {

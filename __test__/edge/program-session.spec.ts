@@ -136,6 +136,27 @@ it("a wait for results rejects with the reason if they were not received", async
 	await inTime(refused, "the end of the wait");
 });
 
+it("a wait for results rejects at its limit if `onMessage` does not return", async (t) => {
+	const { open } = stage(t, [{ say: "Done." }]);
+	const { promise: called, resolve } = Promise.withResolvers<void>();
+	const { promise: released, resolve: release } = Promise.withResolvers<void>();
+	const session = open({
+		onMessage: () => {
+			resolve();
+			return released;
+		},
+	});
+	await session.spawn({ agent: "explorer", task: "Look." });
+	await inTime(called, "the message");
+	const start = performance.now();
+	const message = "not every result was received: onMessage has not returned";
+	await assert.rejects(inTime(session.settled(200), "the end of the wait"), { message });
+	assert.ok(performance.now() - start < 5_000, "at the limit");
+	release();
+	await inTime(session.settled(), "the result");
+	await session.close();
+});
+
 it("a wait for results within `onMessage` is refused at once, and allowed after it", async (t) => {
 	const errors: unknown[] = [];
 	const { promise: later, resolve } = Promise.withResolvers<void>();
@@ -241,6 +262,23 @@ it("a closed session starts no run", async (t) => {
 	await assert.rejects(session.list(), /closed; open it again/);
 	await session.close();
 	assert.deepEqual(recordsOf(scene, "task"), []);
+});
+
+it("a session that is open is not opened again until it is closed", async (t) => {
+	const { scene, received, open } = stage(t, [{ say: "Done." }]);
+	const session = open();
+	const message =
+		/^the session "program" is open in this process: share the object .*, or await its `close\(\)` first$/;
+	assert.throws(() => open({ cwd: scene.path("other") }), { message });
+	await open({ id: "another" }).close();
+	await session.spawn({ agent: "explorer", task: "Look." });
+	await inTime(session.settled(), "the result");
+	assert.deepEqual(spoken(received), [[true, "Done."]]);
+	await session.close();
+	const next = open();
+	await session.close();
+	assert.throws(() => open(), { message });
+	await next.close();
 });
 
 it("a run is moved to the background, and its session gets the result", async (t) => {

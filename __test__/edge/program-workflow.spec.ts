@@ -5,6 +5,8 @@ import { rmSync } from "node:fs";
 import { describe, it, type TestContext } from "node:test";
 import { inspect } from "node:util";
 
+import { z } from "zod";
+
 import { OptionsError, run, WorkflowError, type WorkflowOptions, type WorkflowUpdate, workflow } from "../../index.js";
 import { openWorkflow, removeWorkflow, startRun, stopWorkflow, workflows } from "../../native.js";
 import type { Scenario } from "./fault.ts";
@@ -22,7 +24,7 @@ import {
 	task,
 } from "./keyed-scene.ts";
 import { killPlace } from "./kills.ts";
-import { inTime, type Scene, single, textOf, until } from "./scene.ts";
+import { inTime, type Scene, single, textOf, until, warningsIn } from "./scene.ts";
 import { playing, recordsOf } from "./stand-in.ts";
 import { workflowKills } from "./workflow-kills.ts";
 
@@ -239,6 +241,20 @@ describe("workflow()", () => {
 		);
 	});
 
+	it("runs the tasks of a parallel as they were at the call", async (t) => {
+		const scene = keyedScene(t);
+		const results = await workflow("w", scriptOptions(scene), (wf) => {
+			const tasks = [task("a"), task("b")];
+			const all = wf.parallel(tasks, { concurrency: 1 });
+			tasks.length = 0;
+			return all;
+		});
+		assert.deepEqual(
+			results.map(({ text }) => text),
+			["Answer 1", "Answer 2"],
+		);
+	});
+
 	it("names mistakes in its options before anything starts", async (t) => {
 		const scene = keyedScene(t);
 		const options = scriptOptions(scene);
@@ -389,6 +405,51 @@ describe("workflow()", () => {
 		assert.equal(await stopWorkflow(scene.options, "w"), false);
 	});
 
+	/** Runs a script that starts a failing run and calls `end` once an update has counted the failure. */
+	const withFailure = (scene: Scene, end: (failing: Promise<unknown>) => unknown) => {
+		const { promise: counted, resolve } = Promise.withResolvers<void>();
+		const onUpdate = ({ counts }: WorkflowUpdate) => void (counts.failed === 1 && resolve());
+		return workflow("w", scriptOptions(scene, { onUpdate }), async (wf) => {
+			const failing = wf.run(task("a", "fails"));
+			await inTime(counted, "the failure");
+			return await end(failing);
+		});
+	};
+
+	it("hands a failure to a script that awaits the run later", async (t) => {
+		const scene = keyedScene(t);
+		const warnings = warningsIn(t);
+		const value = await withFailure(scene, (failing) => failing.catch(String));
+		assert.match(String(value), /run "a": .*401: no key/);
+		assert.deepEqual(warnings, []);
+	});
+
+	it("warns of a failed run that its script has not awaited", async (t) => {
+		const scene = keyedScene(t);
+		const warnings = warningsIn(t);
+		assert.equal(await withFailure(scene, () => "early"), "early");
+		await new Promise((resolve) => setImmediate(resolve));
+		assert.equal(warnings.length, 1);
+		assert.match(warnings[0] ?? "", /^workflow "w" has not awaited a failed run: run "a": .*401: no key/);
+	});
+
+	it("says that a refused value is stored, and how its key runs again", async (t) => {
+		const { scene, options } = script(t, [{ submit: { count: 1 } }]);
+		const schema = z.object({ count: z.number().refine((count) => count > 1, "too few") });
+		for (const words of ["Count.", "Count.", "Count again."]) {
+			const error = await errorOf(
+				workflow("w", options, (wf) => wf.run({ key: "a", agent: "explorer", task: words, schema })),
+			);
+			assert.ok(error instanceof WorkflowError, String(error));
+			assert.equal(error.code, "RESULT_INVALID");
+			assert.match(
+				error.message,
+				/count: too few\. The value is stored: .* until its task changes, .* `\/subagents discard --yes workflow:w`/,
+			);
+		}
+		assert.equal(recordsOf(scene, "argv").length, 2, "the changed task");
+	});
+
 	it("runs once at a time", async (t) => {
 		const scene = keyedScene(t);
 		const open = await openWorkflow({ ...scene.options, id: "w" });
@@ -447,10 +508,7 @@ describe("workflow()", () => {
 	})) {
 		it(`warns once and continues if \`onUpdate\` ${kind}`, async (t) => {
 			const { options } = script(t, priced);
-			const warnings: string[] = [];
-			const note = ({ message }: Error) => void warnings.push(message);
-			process.on("warning", note);
-			t.after(() => process.off("warning", note));
+			const warnings = warningsIn(t);
 			await workflow("w", { ...options, onUpdate }, async (wf) => {
 				await wf.run(task("a"));
 				await wf.run(task("b"));

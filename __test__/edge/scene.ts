@@ -213,3 +213,12 @@ export function shape(result: ToolResult): [string | undefined, number, string, 
 	const { exitCode, outcome } = single(result);
 	return [result.details.error?.code, exitCode, outcome, result.isError ?? false];
 }
+
+/** Returns the process warnings of a test. */
+export function warningsIn(t: TestContext): string[] {
+	const warnings: string[] = [];
+	const note = ({ message }: Error) => void warnings.push(message);
+	process.on("warning", note);
+	t.after(() => process.off("warning", note));
+	return warnings;
+}

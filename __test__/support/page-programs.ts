@@ -23,6 +23,7 @@ export const printedBySnippets: Record<string, readonly RegExp[]> = {
 		/^Done\.completed$/m,
 		/^src\/a\.ts completed$.*^true$/ms,
 		/^true$/m,
+		/^Done\. \[ 'no_write' \]$/m,
 		/^$/,
 		/^\w+ true Done\.\n\w+ true Done\.$/m,
 		/^Done\.$/m,

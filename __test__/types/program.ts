@@ -21,8 +21,8 @@ import {
 const task = { agent: "explorer", task: "Look around." };
 
 export async function results(): Promise<void> {
-	const plain: Task = run(task);
-	const result: Result = await plain;
+	const plain = run(task);
+	const result = await plain;
 	if (result.ok) void [result.text satisfies string, result.data satisfies undefined];
 	else void [result.error.code satisfies string, result.partial satisfies string];
 	for await (const update of plain) void describe(update);
@@ -42,6 +42,10 @@ export async function results(): Promise<void> {
 	}
 	const library = {} as StandardSchema<{ line: number }>;
 	const ofLibrary = await run({ ...task, schema: library });
+	const tasks: Task[] = [plain, run({ ...task, schema: library })];
+	const all: Result[] = [result, shaped, ofLibrary];
+	for await (const update of run({ ...task, schema: library, env: process.env })) void describe(update);
+	void [tasks, all];
 	void (ofLibrary.data satisfies { line: number } | undefined);
 	void ({} as DataOf<{ static: Date }> satisfies Date);
 	{
@@ -54,6 +58,33 @@ export async function results(): Promise<void> {
 	run({ ...task, timeout: 5 });
 	// @ts-expect-error a mistake in a level
 	run({ ...task, thinking: "much" });
+}
+
+export async function groups(isLong: boolean): Promise<void> {
+	const schema = { type: "object", properties: { count: { type: "integer" } }, required: ["count"] } as const;
+	const many: { agent: string; task: string }[] = [];
+	const [counted, plain] = await run.parallel([{ ...task, schema }, task]);
+	void [counted.data?.count satisfies number | undefined, plain.data satisfies undefined];
+	const spread = await run.parallel([
+		...many,
+		{ ...task, schema, onQuestion: ({ method }) => (method === "confirm" ? { confirmed: true } : undefined) },
+	]);
+	void (spread.map(({ data }) => data?.count) satisfies (number | undefined)[]);
+	await run.parallel([...(isLong ? many : []), { agent: "explorer", task: "Look." }, ...many]);
+	await workflow("spread", {}, async (wf) => {
+		const keyed = many.map((options, index) => ({ ...options, key: String(index) }));
+		const results = await wf.parallel([...keyed, { ...task, key: "last", schema }]);
+		void (results.map(({ data }) => data?.count) satisfies (number | undefined)[]);
+	});
+	// @ts-expect-error an unknown option
+	await run.parallel([...many, { ...task, timeout: 5 }]);
+	// @ts-expect-error an unknown option in each task
+	await run.parallel(many.map((options) => ({ ...options, timeout: 5 })));
+	// @ts-expect-error a task without a task
+	await run.parallel(many.map(({ agent }) => ({ agent })));
+	const rows: unknown[] = [];
+	openSession({ id: "a", onMessage: (message) => rows.push(message) });
+	openSession({ id: "b", onMessage: async ({ results }) => rows.push(...results) });
 }
 
 export async function chains(): Promise<void> {
