@@ -84,6 +84,39 @@ async fn an_undo_restores_every_change_of_a_run() {
     assert_eq!(undo(&store).await, repeated, "a second undo restores nothing");
 }
 
+#[tokio::test]
+async fn a_run_that_hides_its_new_files_from_git_has_changed_something() {
+    for (place, planted) in [("", "planted.sh"), ("tools/", "tools/planted.sh"), ("a/b/", "a/b/c/planted.sh")]
+    {
+        let scene = Scene::committed();
+        let store = scene.store().await;
+        // A file that ignores itself from the start is not reported.
+        scene.write("cache/.gitignore", "*\n");
+        store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
+        let ignore_file = format!("{place}.gitignore");
+        scene.write(&ignore_file, "*\n");
+        scene.write(planted, "evil");
+        scene.write("cache/file", "text");
+        assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"), "{ignore_file}");
+
+        let expected = [PathBuf::from(ignore_file)];
+        assert_eq!(store.changed_ignore_files(&kept(&store).await).await, expected);
+        assert_eq!(difference(&store).await.0.ignore_files, expected);
+        assert_eq!(undo(&store).await.ignore_files, expected);
+    }
+    let scene = Scene::committed();
+    scene.write(".gitignore", "*.log\n");
+    scene.commit();
+    let store = scene.store().await;
+    store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
+    scene.write("x.log", "text");
+    assert!(!store.note_end(&kept(&store).await).await.expect("git succeeds"));
+    scene.write(".gitignore", "*\n");
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
+    assert_eq!(undo(&store).await.ignore_files, paths(&[".gitignore"]));
+    assert_eq!(scene.text(".gitignore"), "*.log\n");
+}
+
 /// Returns the difference of a run, and its text.
 async fn difference(store: &SnapshotStore) -> (Difference, String) {
     let shown = store.difference(ID, SystemTime::now()).await.expect("git succeeds");

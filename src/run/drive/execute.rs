@@ -221,8 +221,10 @@ impl ActiveRun<'_> {
                 // A file that was only rewritten with the same content is not a change that a person could look at or
                 // undo.
                 TreeAtEnd::Same if !is_committed && !is_unknown => report.changes = Some(Vec::new()),
-                TreeAtEnd::Same | TreeAtEnd::Other(_) => {}
-                TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
+                TreeAtEnd::Same => {}
+                TreeAtEnd::Other(_, notice) | TreeAtEnd::Unknown(notice) => {
+                    self.admitted.builder.diagnostics.extend(notice)
+                }
             }
             self.admitted.builder.diagnostics.extend(unlisted.filter(|_| is_unknown));
             let builder = self.admitted.builder.clone();

@@ -38,6 +38,8 @@ pub struct Undone {
     pub failed: Vec<(PathBuf, String)>,
     /// Files with two versions that were saved during the undo. The second path leads to the older version.
     pub kept_versions: Vec<(PathBuf, PathBuf)>,
+    /// The ignore files that the run has changed. Files that git ignores because of them stay.
+    pub ignore_files: Vec<PathBuf>,
     /// True if an earlier undo has restored every file.
     pub is_repeated: bool,
 }
@@ -150,6 +152,7 @@ impl SnapshotStore {
         undone.changed_since.sort();
         undone.changed_since.dedup();
         undone.failed.sort();
+        undone.ignore_files = self.changed_ignore_files(snapshot).await;
         undone.is_repeated = snapshot.is_undone;
         let is_whole = undone.changed_since.is_empty() && undone.failed.is_empty();
         if is_whole && !snapshot.is_undone {
@@ -345,14 +348,14 @@ pub(crate) fn modified_after(root: &Path, changes: &[Change], moment: SystemTime
 
 /// Returns the time of the file's last change of any kind, which no program can set back.
 #[cfg(unix)]
-fn change_time(found: &std::fs::Metadata) -> Option<SystemTime> {
+pub(super) fn change_time(found: &std::fs::Metadata) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt as _;
     let since = std::time::Duration::new(found.ctime().try_into().ok()?, found.ctime_nsec().try_into().ok()?);
     SystemTime::UNIX_EPOCH.checked_add(since)
 }
 
 #[cfg(not(unix))]
-fn change_time(_: &std::fs::Metadata) -> Option<SystemTime> {
+pub(super) fn change_time(_: &std::fs::Metadata) -> Option<SystemTime> {
     None
 }
 
