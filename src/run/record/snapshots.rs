@@ -55,6 +55,14 @@ impl TreeAtEnd {
         let paths = if let Self::Other(paths, _) = self { &paths[..] } else { &[] };
         paths.iter().map(|path| path.to_string_lossy().into_owned())
     }
+
+    /// Returns the notice for the user, if there is one.
+    pub(crate) fn into_notice(self) -> Option<String> {
+        match self {
+            Self::Same => None,
+            Self::Other(_, notice) | Self::Unknown(notice) => notice,
+        }
+    }
 }
 
 /// The tree of a run could not be recorded before its start.
