@@ -64,7 +64,7 @@ fn every_configuration_of_a_page_is_valid() {
             let world = tempfile::tempdir().expect("a temporary directory is created");
             let user = world.path().join("subagents.json");
             fs::write(&user, &configuration).expect("the file is written");
-            let loaded = load(&ConfigPaths { user, projects: Vec::new() });
+            let loaded = load(&ConfigPaths { user, projects: Vec::new(), home: None });
             assert!(loaded.diagnostics.is_empty(), "{page}: {configuration}\n{:?}", loaded.diagnostics);
             count += 1;
         }

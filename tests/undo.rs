@@ -84,6 +84,39 @@ async fn an_undo_restores_every_change_of_a_run() {
     assert_eq!(undo(&store).await, repeated, "a second undo restores nothing");
 }
 
+#[tokio::test]
+async fn a_run_that_hides_its_new_files_from_git_has_changed_something() {
+    for (place, planted) in [("", "planted.sh"), ("tools/", "tools/planted.sh"), ("a/b/", "a/b/c/planted.sh")]
+    {
+        let scene = Scene::committed();
+        let store = scene.store().await;
+        // A file that ignores itself from the start is not reported.
+        scene.write("cache/.gitignore", "*\n");
+        store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
+        let ignore_file = format!("{place}.gitignore");
+        scene.write(&ignore_file, "*\n");
+        scene.write(planted, "evil");
+        scene.write("cache/file", "text");
+        assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"), "{ignore_file}");
+
+        let expected = [PathBuf::from(ignore_file)];
+        assert_eq!(store.changed_ignore_files(&kept(&store).await).await, expected);
+        assert_eq!(difference(&store).await.0.ignore_files, expected);
+        assert_eq!(undo(&store).await.ignore_files, expected);
+    }
+    let scene = Scene::committed();
+    scene.write(".gitignore", "*.log\n");
+    scene.commit();
+    let store = scene.store().await;
+    store.take_in_place(ID, &scene.root()).await.expect("the snapshot is taken");
+    scene.write("x.log", "text");
+    assert!(!store.note_end(&kept(&store).await).await.expect("git succeeds"));
+    scene.write(".gitignore", "*\n");
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
+    assert_eq!(undo(&store).await.ignore_files, paths(&[".gitignore"]));
+    assert_eq!(scene.text(".gitignore"), "*.log\n");
+}
+
 /// Returns the difference of a run, and its text.
 async fn difference(store: &SnapshotStore) -> (Difference, String) {
     let shown = store.difference(ID, SystemTime::now()).await.expect("git succeeds");
@@ -411,16 +444,39 @@ async fn a_killed_undo_is_completed_by_the_next_undo() {
     scene.write("kept.txt", "the run's");
     scene.write("dir/inner.txt", "the run's");
     assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
-    scene.write(&format!(".pi-subagent-undo-{ID}-7"), "the run's");
-    scene.write(&format!("dir/.pi-subagent-undo-{ID}-8"), "ker");
-    scene.write(&format!("dir/.pi-subagent-undo-{ID}-9"), "somebody's");
+    let name = |number| format!(".pi-subagent-undo-{ID}-mark-{number}");
+    store
+        .keep(&Snapshot { undo_mark: Some("mark".to_owned()), ..kept(&store).await })
+        .await
+        .expect("it is noted");
+    scene.write(&name(7), "the run's");
+    scene.write(&format!("dir/{}", name(8)), "ker");
+    scene.write(&format!("dir/{}", name(9)), "somebody's");
     let undone = undo(&store).await;
     assert_eq!(undone.restored, paths(&["dir/inner.txt", "kept.txt"]));
     let remaining: Vec<_> = undone.failed.iter().map(|(path, _)| path.display().to_string()).collect();
-    assert_eq!(remaining, [8, 9].map(|number| format!("dir/.pi-subagent-undo-{ID}-{number}")), "{undone:?}");
+    assert_eq!(remaining, [8, 9].map(|number| format!("dir/{}", name(number))), "{undone:?}");
     assert!(undone.failed[0].1.contains("no snapshot has its content"), "{undone:?}");
-    let has = |name: &str, number| root.join(name).join(format!(".pi-subagent-undo-{ID}-{number}")).exists();
+    let has = |directory: &str, number| root.join(directory).join(name(number)).exists();
     assert!(!has("", 7) && has("dir", 8) && has("dir", 9));
+}
+
+/// A child knows the id of its run.
+#[tokio::test]
+async fn a_run_cannot_take_the_names_of_its_undos_temporary_files() {
+    let scene = Scene::committed();
+    let store = scene.store_with_snapshot().await;
+    scene.write("kept.txt", "the run's");
+    for number in 0..200 {
+        scene.write(&format!(".pi-subagent-undo-{ID}-{number}"), "kept");
+    }
+    scene.write(".gitignore", ".pi-subagent-undo-*\n");
+    assert!(store.note_end(&kept(&store).await).await.expect("git succeeds"));
+    let undone = undo(&store).await;
+    assert_eq!(undone, Undone { restored: paths(&[".gitignore", "kept.txt"]), ..Undone::default() });
+    assert_eq!(scene.text("kept.txt"), "kept");
+    let repeated = Undone { is_repeated: true, ..Undone::default() };
+    assert_eq!(undo(&store).await, repeated);
 }
 
 /// The kinds of changes, with the number of files of each.

@@ -1,13 +1,31 @@
 //! The facts about a run that the host knows itself, next to the child's words: in its result, and in its record.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 use serde_with_macros::skip_serializing_none;
 
-use sanitizer::text_enum;
+use sanitizer::{quoted_paths, text_enum};
 use worktree::ChangesState;
 
 /// The words for a run that could write and whose tree is unchanged. git does not see ignored files.
 pub const UNCHANGED: &str = "changed nothing that git sees";
+/// The maximum number of ignore files that a note names.
+const MAX_NAMED: usize = 10;
+
+/// Returns the note that a run has changed ignore files.
+pub(crate) fn hiding_note(ignore_files: &[PathBuf]) -> String {
+    let named = quoted_paths(ignore_files.iter().take(MAX_NAMED).map(|path| path.to_string_lossy()));
+    let more = if ignore_files.len() > MAX_NAMED {
+        format!(" and {} more", ignore_files.len() - MAX_NAMED)
+    } else {
+        String::new()
+    };
+    format!(
+        "the run changed which files git ignores ({named}{more}): its new files may be missing from the changes, and stay \
+         after an undo"
+    )
+}
 
 text_enum! {
     /// A fact about a run that the host knows and that the run's answer may contradict. The most important one is first.

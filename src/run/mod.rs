@@ -71,6 +71,7 @@ pub use context::{
 };
 pub(crate) use drive::Throttle;
 pub use drive::{Control, ProviderGate, QuotaWaitTooLong, Steering, Watchers};
+pub(crate) use facts::hiding_note;
 pub use facts::{Caveat, CheckReport, IsolationReport, RunArtifacts, Settled, StoredChanges, UNCHANGED};
 pub use launch::{Booted, Memory, SpareRequest};
 pub(crate) use launch::{GUARD, is_idle, is_unlocked, sweep_leftovers};

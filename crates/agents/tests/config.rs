@@ -171,6 +171,75 @@ fn a_project_may_tighten() {
 }
 
 #[test]
+fn a_project_may_hide_only_its_own_files() {
+    let scene = Scene::new();
+    let root = fs::canonicalize(scene.root.path()).expect("the path exists");
+    for directory in ["project/keys", "project/agent-files", ".config/git", ".config/guard"] {
+        fs::create_dir_all(root.join(directory)).expect("the directory is created");
+    }
+    fs::write(root.join("project/git-config"), "").expect("the file is written");
+    #[cfg(unix)]
+    for (target, link) in [
+        (".config", "project/link"),
+        ("project/git-config", ".gitconfig"),
+        ("project/keys", "project/own-link"),
+    ] {
+        std::os::unix::fs::symlink(root.join(target), root.join(link)).expect("the link is created");
+    }
+    let hidden = |path: &str| {
+        let file = json!({ "subagents": { "sandbox": { "hidden": [path] } } }).to_string();
+        fs::write(root.join("project/.pi/subagents.json"), file).expect("the file is written");
+        let loaded = load(&ConfigPaths::locate(&root.join("project"), &root.join("agent"), Some(&root)));
+        let own = &loaded.config.project_hidden;
+        let all = &loaded.config.sandbox.hidden;
+        assert!(own.iter().all(|path| all.contains(path)), "{all:?}");
+        assert_eq!(all.len(), Config::default().sandbox.hidden.len() + own.len(), "{all:?}");
+        let report: Vec<_> = loaded.diagnostics.iter().map(ToString::to_string).collect();
+        assert_eq!(own.is_empty(), report.iter().any(|line| line.contains(path)), "{path}: {report:?}");
+        let own = own.first()?;
+        Some(own.strip_prefix(&format!("{}/", root.display())).expect("it is in the scene").to_owned())
+    };
+    for path in ["keys", "keys/deep", "missing", ".env"] {
+        assert_eq!(hidden(&format!("~/project/{path}")).as_deref(), Some(&*format!("project/{path}")));
+    }
+    for path in [
+        "~/.config",
+        "~/.config/git",
+        "~/agent",
+        "~/project",
+        "/",
+        "/etc/gitconfig",
+        "~/project/.git",
+        "~/project/.git/info/exclude",
+        "~/project/.Git/info",
+        "~/project/.gitignore",
+        "~/project/keys/.gitattributes",
+        "~/project/.pi/guard.json",
+        "~/project/.claude",
+        "~/project/keys/../../.config",
+        "~/project/missing/../../.config",
+    ] {
+        assert_eq!(hidden(path), None, "{path}");
+    }
+    #[cfg(unix)]
+    {
+        assert_eq!(hidden("~/project/own-link").as_deref(), Some("project/keys"));
+        for path in ["~/project/link", "~/project/link/guard", "~/project/git-config"] {
+            assert_eq!(hidden(path), None, "{path}");
+        }
+    }
+    let in_home = Scene::new();
+    fs::create_dir_all(in_home.root.path().join(".pi")).expect("the directory is created");
+    fs::write(
+        in_home.root.path().join(".pi/subagents.json"),
+        r#"{ "subagents": { "sandbox": { "hidden": ["~/.config"] } } }"#,
+    )
+    .expect("the file is written");
+    let loaded = load(&in_home.paths(""));
+    assert!(loaded.config.project_hidden.is_empty() && loaded.diagnostics.len() == 1, "{loaded:?}");
+}
+
+#[test]
 fn one_wrong_value_does_not_affect_the_others() {
     let loaded = Scene::new().user(r#"{ "subagents": { "model": 5, "allowWrite": true } }"#).load();
     assert!(loaded.config.allow_write == AllowWrite::Tree && loaded.broken.is_none());

@@ -20,4 +20,4 @@ pub mod private;
 pub use directory::{Directory, Entry};
 pub use error::{FileError, Foreign};
 pub use hidden::Hidden;
-pub use open::canonical;
+pub use open::{below_home, canonical};

@@ -36,6 +36,16 @@ pub fn canonical(path: &Path) -> PathBuf {
     std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
 }
 
+/// Resolves an absolute path, or one below the home directory.
+#[must_use]
+pub fn below_home(path: &str, home: Option<&Path>) -> Option<PathBuf> {
+    let path = match path.strip_prefix("~/") {
+        Some(rest) => home?.join(rest),
+        None => PathBuf::from(path),
+    };
+    path.is_absolute().then_some(path)
+}
+
 /// Opens a regular file for reading. Follows links.
 ///
 /// # Errors

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::present::clock::Clock;
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_label::{name, state_and_time};
-use crate::run::{ActionOutcome, RunOutcome, RunRecord, SingleResult};
+use crate::run::{ActionOutcome, RunOutcome, RunRecord, SingleResult, hiding_note};
 use sanitizer::{figures, one_line, quoted_if_unusual, quoted_path};
 use worktree::Undone;
 
@@ -57,7 +57,7 @@ pub fn action_report(run: &RunRecord, done: ActionOutcome) -> Report {
 /// Reports the restored files of an undo.
 #[must_use]
 pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
-    let Undone { restored, changed_since, failed, kept_versions: kept, is_repeated } = undone;
+    let Undone { restored, changed_since, failed, kept_versions: kept, ignore_files, is_repeated } = undone;
     let name = name(run);
     let mut report = Report { is_error: restored.is_empty() && !failed.is_empty(), ..Report::new(TITLE) };
     if !restored.is_empty() {
@@ -66,9 +66,12 @@ pub fn undone_report(run: &RunRecord, undone: &Undone) -> Report {
     } else if *is_repeated && failed.is_empty() && kept.is_empty() {
         let text = format!("the changes of {name} are already undone");
         return Report::sentence(Mark::Info, text);
-    } else if changed_since.is_empty() && failed.is_empty() {
+    } else if changed_since.is_empty() && failed.is_empty() && ignore_files.is_empty() {
         let text = format!("every file is already as it was before {name}");
         report.lines.push(ReportLine::new(Mark::Info, "", text));
+    }
+    if !ignore_files.is_empty() {
+        report.lines.push(ReportLine::new(Mark::Warning, "", hiding_note(ignore_files)));
     }
     if !changed_since.is_empty() {
         let text = format!("not reverted, because they have changed since: {}", listed(changed_since));
@@ -273,6 +276,7 @@ mod tests {
             changed_since: vec!["b\n\u{1b}[31m".into()],
             failed: vec![("c".into(), "a program has it open".to_owned())],
             kept_versions: vec![("b\n\u{1b}[31m".into(), "b\n\u{1b}[31m.kept".into())],
+            ignore_files: Vec::new(),
             is_repeated: false,
         };
         let lines: Vec<_> = undone_report(&run, &undone).lines.into_iter().map(|line| line.text).collect();

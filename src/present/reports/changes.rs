@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use super::action::{MAX_REASON, listed, shown};
 use crate::present::report::{Mark, Report, ReportLine, TITLE};
 use crate::present::run_label::name;
-use crate::run::RunRecord;
+use crate::run::{RunRecord, hiding_note};
 use sanitizer::{Visible, figures, one_line, quoted};
 use worktree::{Applied, Difference, Discarded, Unrecorded};
 
@@ -44,6 +44,9 @@ pub fn difference_report(run: &RunRecord, difference: &Difference) -> Report {
         let more = unrecorded.len() - MAX_UNRECORDED;
         let text = format!("and {} of permissions or directories", figures::counted(more, "more change"));
         report.lines.push(ReportLine::new(Mark::Warning, "", text));
+    }
+    if !difference.ignore_files.is_empty() {
+        report.lines.push(ReportLine::new(Mark::Warning, "", hiding_note(&difference.ignore_files)));
     }
     if report.lines.is_empty() {
         report.lines.push(ReportLine::new(Mark::Info, "", "no file differs from the start of the run"));

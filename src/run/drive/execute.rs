@@ -217,14 +217,12 @@ impl ActiveRun<'_> {
             }
             // A commit shows in no file.
             let is_unknown = is_listed && report.changes.is_none();
-            match tree {
-                // A file that was only rewritten with the same content is not a change that a person could look at or
-                // undo.
-                TreeAtEnd::Same if !is_committed && !is_unknown => report.changes = Some(Vec::new()),
-                TreeAtEnd::Same | TreeAtEnd::Other(_) => {}
-                TreeAtEnd::Unknown(notice) => self.admitted.builder.diagnostics.extend(notice),
+            // A file that was only rewritten with the same content is not a change that a person could look at or undo.
+            if matches!(tree, TreeAtEnd::Same) && !is_committed && !is_unknown {
+                report.changes = Some(Vec::new());
             }
-            self.admitted.builder.diagnostics.extend(unlisted.filter(|_| is_unknown));
+            let notices = tree.into_notice().into_iter().chain(unlisted.filter(|_| is_unknown));
+            self.admitted.builder.diagnostics.extend(notices);
             let builder = self.admitted.builder.clone();
             // Blocks: writes a long answer.
             let (result, files) = blocking(move || (builder.finish(report, &files), files)).await;

@@ -148,7 +148,7 @@ impl ActiveRun<'_> {
         match tree {
             _ if self.is_unrecorded => Some(StoredChanges::NotRecorded),
             TreeAtEnd::Same => (!is_committed).then_some(StoredChanges::Nothing),
-            TreeAtEnd::Other(_) => Some(StoredChanges::Snapshot),
+            TreeAtEnd::Other(..) => Some(StoredChanges::Snapshot),
             TreeAtEnd::Unknown(_) => is_recorded.then_some(StoredChanges::Snapshot),
         }
     }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
+use crate::run::facts::hiding_note;
 use crate::run::sandbox::HostCapabilities;
 use crate::run::sandbox::hidden::unreadable;
 use agents::config::Config;
@@ -41,8 +42,9 @@ pub(crate) async fn snapshot_store(
 pub(crate) enum TreeAtEnd {
     /// Every file is as it was.
     Same,
-    /// The tree has changed. These are the changed files, as far as they are known.
-    Other(Vec<PathBuf>),
+    /// The tree has changed. Contains the changed files, as far as they are known, and a notice for the user if the
+    /// run may have hidden others.
+    Other(Vec<PathBuf>, Option<String>),
     /// The state is unknown. Contains a notice for the user if the state could not be recorded.
     Unknown(Option<String>),
 }
@@ -50,8 +52,16 @@ pub(crate) enum TreeAtEnd {
 impl TreeAtEnd {
     /// Returns the files that are known to have changed.
     pub(crate) fn paths(&self) -> impl Iterator<Item = String> + '_ {
-        let paths = if let Self::Other(paths) = self { &paths[..] } else { &[] };
+        let paths = if let Self::Other(paths, _) = self { &paths[..] } else { &[] };
         paths.iter().map(|path| path.to_string_lossy().into_owned())
+    }
+
+    /// Returns the notice for the user, if there is one.
+    pub(crate) fn into_notice(self) -> Option<String> {
+        match self {
+            Self::Same => None,
+            Self::Other(_, notice) | Self::Unknown(notice) => notice,
+        }
     }
 }
 
@@ -102,7 +112,15 @@ impl Before {
     /// nothing.
     pub(crate) async fn at_end(self) -> TreeAtEnd {
         match self.store.note_end(&self.snapshot).await {
-            Ok(true) => TreeAtEnd::Other(self.changes().await.unwrap_or_default()),
+            Ok(true) => {
+                let ignore_files = self.store.changed_ignore_files(&self.snapshot).await;
+                let notice = (!ignore_files.is_empty()).then(|| hiding_note(&ignore_files));
+                let mut changed = self.changes().await.unwrap_or_default();
+                changed.extend(ignore_files);
+                changed.sort();
+                changed.dedup();
+                TreeAtEnd::Other(changed, notice)
+            }
             Ok(false) => {
                 // If this fails, the next sweep finds the remains.
                 let _ = self.store.release(&self.snapshot.id).await;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use crate::run::context::HostContext;
 use agents::config::Config;
-use files::canonical;
-use files::layout;
+pub(crate) use files::below_home;
+use files::{canonical, layout};
 
 /// The user's own credentials, below pi's directory; models come with keys. The child gets copies, without tokens that
 /// work only once.
@@ -60,9 +60,13 @@ fn without_trees(config: &Config, context: &HostContext) -> Vec<PathBuf> {
 
 /// Returns only the configured paths. Blocks.
 pub(crate) fn configured(config: &Config, context: &HostContext) -> Vec<PathBuf> {
-    let places = config.sandbox.hidden.iter();
-    let places = places.filter_map(|place| below_home(place, context.home.as_deref()));
-    places.map(|place| canonical(&place)).collect()
+    let listed = config.sandbox.hidden.iter().filter_map(|text| {
+        let place = canonical(&below_home(text, context.home.as_deref())?);
+        // A child may have put a link in the place of a path that a project hides, to a file of the user.
+        let is_elsewhere = config.project_hidden.contains(text) && place != Path::new(text);
+        (!is_elsewhere).then_some(place)
+    });
+    listed.collect()
 }
 
 /// Returns the hidden path that contains a directory, if any. A kept private tree is not hidden from a child that
@@ -86,15 +90,6 @@ pub(crate) fn hides_extensions(config: &Config, context: &HostContext) -> Option
             hidden.iter().find(|place| directory.starts_with(place) || place.starts_with(&directory))?;
         Some((directory, place.clone()))
     })
-}
-
-/// Resolves an absolute path, or one below the home directory.
-pub(crate) fn below_home(place: &str, home: Option<&Path>) -> Option<PathBuf> {
-    let path = match place.strip_prefix("~/") {
-        Some(rest) => home?.join(rest),
-        None => PathBuf::from(place),
-    };
-    path.is_absolute().then_some(path)
 }
 
 #[cfg(test)]
@@ -143,6 +138,14 @@ mod tests {
         {
             std::os::unix::fs::symlink(at("home/.ssh"), at("link")).expect("the link is created");
             assert_eq!(hides("link/keys"), Some(at("home/.ssh")));
+
+            let own = at("project/keys").to_string_lossy().into_owned();
+            let mut config = Config { project_hidden: vec![own.clone()], ..Config::default() };
+            config.sandbox.hidden = vec![own];
+            assert_eq!(configured(&config, &context), [at("project/keys")]);
+            std::os::unix::fs::symlink(at("home/.sshd"), at("project/keys")).expect("the link is created");
+            let none: [PathBuf; 0] = [];
+            assert_eq!(configured(&config, &context), none, "a link leads out of the project");
         }
     }
 }

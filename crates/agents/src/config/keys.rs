@@ -112,6 +112,9 @@ impl Key {
     }
 }
 
+/// The key of the hidden paths.
+pub(super) const HIDDEN: &str = "sandbox.hidden";
+
 /// The maximum duration: a week. A longer limit would be no limit in practice.
 const MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
 /// The largest whole number that every JSON reader represents exactly.
@@ -185,12 +188,7 @@ pub(super) const KEYS: &[Key] = {
         setting("sandbox.mode", Choice(SandboxMode::TEXTS), r#""auto""#, Later),
         setting("sandbox.metadata", Bool, "true", Only(true)),
         setting("sandbox.network", Choice(Network::TEXTS), r#""on""#, Later),
-        setting(
-            "sandbox.hidden",
-            PathList,
-            r#"["~/.ssh","~/.aws","~/.gnupg","~/.config/gh","~/.netrc"]"#,
-            More,
-        ),
+        setting(HIDDEN, PathList, r#"["~/.ssh","~/.aws","~/.gnupg","~/.config/gh","~/.netrc"]"#, More),
         setting("sandbox.writable", PathList, "[]", Never),
         setting("sandbox.env", TextList, "[]", Fewer),
         setting("sanitize.homePaths", Choice(HomePaths::TEXTS), r#""own""#, Never),
@@ -280,11 +278,17 @@ pub(super) struct Values {
     json: Value,
     /// The invalid launchers, with the reasons. They are not a setting.
     broken_launchers: BTreeMap<String, String>,
+    /// The entries of [`HIDDEN`] that only projects have. They are not a setting either.
+    project_hidden: Vec<String>,
 }
 
 impl Default for Values {
     fn default() -> Self {
-        let mut values = Self { json: json!({ AGENTS: {} }), broken_launchers: BTreeMap::new() };
+        let mut values = Self {
+            json: json!({ AGENTS: {} }),
+            broken_launchers: BTreeMap::new(),
+            project_hidden: Vec::new(),
+        };
         for key in KEYS {
             let default = serde_json::from_str(key.default).expect("a test reads the default of every key");
             values.set(key.path, default);
@@ -296,7 +300,11 @@ impl Default for Values {
 impl Values {
     pub(super) fn of(config: &Config) -> Self {
         let json = serde_json::to_value(config).expect("the settings have text keys and finite numbers only");
-        Self { json, broken_launchers: config.broken_launchers.clone() }
+        Self {
+            json,
+            broken_launchers: config.broken_launchers.clone(),
+            project_hidden: config.project_hidden.clone(),
+        }
     }
 
     pub(super) fn of_key(&self, path: &str) -> &Value {
@@ -306,6 +314,11 @@ impl Values {
     /// `value` must have passed the check of this key.
     pub(super) fn set(&mut self, path: &'static str, value: Value) {
         *path.split('.').fold(&mut self.json, |group, name| &mut group[name]) = value;
+    }
+
+    /// Notes a hidden path that only a project's file has.
+    pub(super) fn add_project_hidden(&mut self, path: String) {
+        self.project_hidden.push(path);
     }
 
     /// Notes that a launcher is defined but invalid.
@@ -335,7 +348,7 @@ impl Values {
         let config = serde_json::from_value(self.json);
         let config: Config =
             config.expect("the check of each key admits only values that its field can read");
-        Config { broken_launchers: self.broken_launchers, ..config }
+        Config { broken_launchers: self.broken_launchers, project_hidden: self.project_hidden, ..config }
     }
 }
 

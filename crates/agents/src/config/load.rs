@@ -25,6 +25,8 @@ pub struct ConfigPaths {
     pub user: PathBuf,
     /// The project files that apply; each can only make settings stricter.
     pub projects: Vec<PathBuf>,
+    /// The user's home directory.
+    pub home: Option<PathBuf>,
 }
 
 impl ConfigPaths {
@@ -48,7 +50,7 @@ impl ConfigPaths {
                 break;
             }
         }
-        Self { user, projects }
+        Self { user, projects, home: home.map(Path::to_owned) }
     }
 
     /// Adds the file of another directory's project.
@@ -125,7 +127,7 @@ pub fn load(paths: &ConfigPaths) -> LoadedConfig {
     let mut named_tools = Vec::new();
     let project = paths.projects.iter().map(|path| (Origin::Project, path));
     for (origin, path) in std::iter::once((Origin::User, &paths.user)).chain(project) {
-        let mut reader = Reader::new(Some((origin, path)), &mut values);
+        let mut reader = Reader::new(Some((origin, path)), &mut values).with_user(paths);
         let text = read(origin, path);
         sources.push(ConfigSource { origin, path: path.clone(), present: !matches!(text, Ok(None)) });
         let failed = match text {

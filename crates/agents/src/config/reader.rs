@@ -7,10 +7,11 @@ use serde_json::Value;
 
 use super::check::{check, check_launcher, check_of_agent, shown};
 use super::entries::LOCAL;
-use super::keys::{AGENT_KEYS, AGENTS, KEYS, Key, Kind, Tighten, Values, is_group, key};
+use super::keys::{AGENT_KEYS, AGENTS, HIDDEN, KEYS, Key, Kind, Tighten, Values, is_group, key};
+use super::load::ConfigPaths;
 use super::located::{Json, Located, Member, parse};
 use super::settings::Origin;
-use super::tighten::{Tightened, tighten};
+use super::tighten::{Tightened, hideable, tighten};
 use crate::is_agent_name;
 use sanitizer::{Code, Diagnostic, Position, Severity, nearest, quoted, suggestion};
 
@@ -55,6 +56,8 @@ pub(super) struct Reader<'a> {
     launcher_at: Option<Position>,
     /// The first mistake in a setting that restricts.
     refusal: Option<Diagnostic>,
+    /// The files of the user.
+    user: Option<&'a ConfigPaths>,
 }
 
 /// The removed keys of earlier versions, with their replacements.
@@ -105,7 +108,13 @@ impl<'a> Reader<'a> {
             named_tools: Vec::new(),
             launcher_at: None,
             refusal: None,
+            user: None,
         }
+    }
+
+    /// Sets the paths of the user, which a project may not hide.
+    pub(super) fn with_user(self, user: &'a ConfigPaths) -> Self {
+        Self { user: Some(user), ..self }
     }
 
     /// Reports the launcher that the file names if it does not exist. Call this after the whole file is read, because
@@ -383,10 +392,43 @@ impl<'a> Reader<'a> {
             }
             return self.values.set(key.path, checked);
         }
+        let checked = if key.path == HIDDEN { self.own_paths(checked, value) } else { checked };
         let current = self.values.of_key(key.path).clone();
         if let Some(accepted) = self.tightened(key, key.path, &current, checked, value) {
             self.values.set(key.path, accepted);
         }
+    }
+
+    /// Returns the paths that a project may hide, without links, and reports the other ones.
+    fn own_paths(&mut self, wanted: Value, value: &Located) -> Value {
+        let Some((file, user)) = self.file.zip(self.user).map(|((_, file), user)| (file, user)) else {
+            return wanted;
+        };
+        let Value::Array(wanted) = wanted else { return wanted };
+        let known = self.values.of_key(HIDDEN).as_array().cloned().unwrap_or_default();
+        let mut accepted = Vec::new();
+        let mut refused = Vec::new();
+        for path in wanted {
+            if known.contains(&path) {
+                continue;
+            }
+            match path.as_str().and_then(|path| hideable(path, file, user)) {
+                Some(path) => {
+                    self.values.add_project_hidden(path.clone());
+                    accepted.push(path.into());
+                }
+                None => refused.push(path),
+            }
+        }
+        if !refused.is_empty() {
+            let message = format!(
+                "`{HIDDEN}` is reduced: a project file may only hide files of the project, except \
+                 repositories and the configuration of agents; {} is ignored",
+                Value::Array(refused)
+            );
+            self.report(PROJECT_REFUSED, value.at, message);
+        }
+        Value::Array(accepted)
     }
 
     /// Reads the launchers of a file one by one. A call that uses an invalid launcher gets the reason.

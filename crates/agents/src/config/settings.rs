@@ -136,6 +136,9 @@ pub struct Config {
     /// The invalid launchers of the user's file, each with the mistake and its position.
     #[serde(skip)]
     pub broken_launchers: BTreeMap<String, String>,
+    /// The entries of `sandbox.hidden` that only projects' files have: paths in the project, without links.
+    #[serde(skip)]
+    pub project_hidden: Vec<String>,
     /// The launcher of agents that name none; `None` starts children on this machine.
     pub launcher: Option<String>,
 }

@@ -1,8 +1,20 @@
 //! Lets a project's file make a setting stricter, and nothing else.
 
+use std::ffi::OsStr;
+use std::path::{Component, Path};
+
 use serde_json::Value;
 
 use super::keys::{Key, Kind, Tighten};
+use super::load::ConfigPaths;
+use files::{below_home, canonical};
+
+/// The names that a project may not hide, besides all that begin with `.git`. git reads its rules from them, and
+/// permission hooks read theirs: a hidden file counts as empty.
+const NEVER_HIDDEN: [&str; 7] = [".hg", ".jj", ".svn", ".pi", ".agents", ".claude", ".mcp.json"];
+/// git's configuration below the home directory. It may be kept in a project, behind a link.
+const GIT_CONFIGURATION: [&str; 5] =
+    [".gitconfig", ".config/git", ".config/git/config", ".config/git/ignore", ".config/git/attributes"];
 
 /// The accepted part of a project's value.
 #[derive(Debug, PartialEq)]
@@ -42,6 +54,32 @@ pub(super) fn tighten(key: &Key, current: &Value, wanted: Value) -> Tightened {
         Tighten::Only(strict) => format!("a project file may only set it to `{strict}`"),
         _ => format!("a project file may only make it stricter than `{current}`"),
     })
+}
+
+/// Returns a path without links if the project of this file may hide it: only in the project, and nothing in which git
+/// or a permission hook may find its rules. Blocks.
+pub(super) fn hideable(path: &str, file: &Path, user: &ConfigPaths) -> Option<String> {
+    let home = user.home.as_deref();
+    let project = canonical(file.parent()?.parent()?);
+    let path = canonical(&below_home(path, home)?);
+    let below = path.strip_prefix(&project).ok().filter(|below| !below.as_os_str().is_empty())?;
+    let git = home.into_iter().flat_map(|home| GIT_CONFIGURATION.map(|name| home.join(name)));
+    let mut users = git.chain(user.user.parent().map(Path::to_owned)).map(|own| canonical(&own));
+    if home.is_some_and(|home| canonical(home).starts_with(&project))
+        || users.any(|own| own.starts_with(&path) || path.starts_with(&own))
+    {
+        return None;
+    }
+    let is_hideable = |part| matches!(part, Component::Normal(name) if !is_never_hidden(name));
+    if !below.components().all(is_hideable) {
+        return None;
+    }
+    path.to_str().map(str::to_owned)
+}
+
+fn is_never_hidden(name: &OsStr) -> bool {
+    let name = name.to_string_lossy().to_ascii_lowercase();
+    name.starts_with(".git") || NEVER_HIDDEN.contains(&name.as_str())
 }
 
 /// Converts a number. The result is exact, because the keys bound every number.

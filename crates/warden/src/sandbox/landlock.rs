@@ -1,7 +1,7 @@
 //! The Landlock layer, which refuses writes, and reads of devices and hidden files.
 
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use landlock::{
@@ -60,20 +60,27 @@ pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
     let reading = if rules.hidden.is_some() { AccessFs::ReadFile.into() } else { BitFlags::empty() };
     let listing = if rules.hides_names { AccessFs::ReadDir.into() } else { BitFlags::empty() };
     let mut ruleset = handled(reading | listing).map_err(refused)?;
+    let hidden = rules.hidden.unwrap_or_default();
+    // A rule for a directory would also allow reads of the hidden paths below it. Their neighbors are allowed one by one.
+    let reading_of = |place: &Place| match place.is_directory() {
+        true if hidden.iter().any(|hidden| hidden.starts_with(place.path())) => BitFlags::empty(),
+        true => reading | listing,
+        false => reading,
+    };
     for place in rules.places {
-        let access = if place.is_directory() { in_a_directory() | listing } else { of_a_file() };
-        allow(&mut ruleset, place, access | reading)?;
+        let writing = if place.is_directory() { in_a_directory() } else { of_a_file() };
+        allow(&mut ruleset, place, writing | reading_of(place))?;
     }
-    if rules.hidden.is_some() {
-        for place in rules.shown {
-            let access = if place.is_directory() { reading | listing } else { reading };
+    for place in rules.shown {
+        let access = reading_of(place);
+        if !access.is_empty() {
             allow(&mut ruleset, place, access)?;
         }
     }
     if rules.hides_names {
         let here = Place::open(Path::new("."))?;
         // A child may have put a link to a hidden directory in the place of the working directory.
-        if !here.is_in(rules.hidden.unwrap_or_default()) {
+        if !here.is_in(hidden) {
             allow(&mut ruleset, here, listing)?;
         }
     }
@@ -89,15 +96,21 @@ pub(super) fn restrict(rules: &Rules<'_>) -> io::Result<()> {
     }
     // There is none on a kernel without Landlock.
     let ruleset = Option::<OwnedFd>::from(ruleset).ok_or(Number::OPNOTSUPP)?;
-    if let Some(hidden) = rules.hidden {
+    if rules.hidden.is_some() {
         let (reading, both) = (reading.bits(), (reading | listing).bits());
-        readable::for_each(hidden, |readable| match allow_beneath(ruleset.as_fd(), readable, both) {
+        let mut allow = |readable: BorrowedFd<'_>| match allow_beneath(ruleset.as_fd(), readable, both) {
             // It is no directory, so it cannot be listed.
             Err(error) if both != reading && error.kind() == io::ErrorKind::InvalidInput => {
                 allow_beneath(ruleset.as_fd(), readable, reading)
             }
             allowed => allowed,
-        })?;
+        };
+        readable::for_each(Path::new("/"), hidden, &mut allow)?;
+        // The walk from the root does not enter hidden directories.
+        let inner = rules.places.iter().chain(rules.shown);
+        for place in inner.filter(|place| place.is_in(hidden) && reading_of(place).is_empty()) {
+            readable::for_each(place.path(), hidden, &mut allow)?;
+        }
     }
     set_no_new_privs(true)?;
     enter_ruleset(ruleset.as_fd())

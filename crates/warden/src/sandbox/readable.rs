@@ -22,8 +22,8 @@ const MAX_ENTRIES: usize = 20_000;
 /// The number of bytes of a directory that are read at once.
 const BUFFER_BYTES: usize = 2 * 1024;
 
-/// Calls `allow` for files and directories that together contain everything but the devices and `hidden`, which has paths
-/// without links. Each is opened only for the duration of the call.
+/// Calls `allow` for files and directories that together contain everything in `root` but the devices and the paths in
+/// `hidden`. No path has links. Each is opened only for the duration of the call.
 ///
 /// # Errors
 ///
@@ -31,12 +31,13 @@ const BUFFER_BYTES: usize = 2 * 1024;
 ///
 /// This runs before each shell command, and home directories have many entries. Nothing is allocated for allowed entries.
 pub(super) fn for_each(
+    root: &Path,
     hidden: &[PathBuf],
-    mut allow: impl FnMut(BorrowedFd<'_>) -> io::Result<()>,
+    allow: &mut dyn FnMut(BorrowedFd<'_>) -> io::Result<()>,
 ) -> io::Result<()> {
-    let root = Path::new("/");
     let hidden: Vec<&Path> = hidden.iter().filter_map(|path| path.strip_prefix(root).ok()).collect();
-    let mut walk = Walk { entries: 0, allow: &mut allow };
+    let hidden: Vec<&Path> = hidden.into_iter().filter(|path| !path.as_os_str().is_empty()).collect();
+    let mut walk = Walk { entries: 0, allow };
     walk.allow_entries(root, &open(CWD, root, OFlags::DIRECTORY)?, &hidden)
 }
 

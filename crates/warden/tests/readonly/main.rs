@@ -259,6 +259,55 @@ fn an_unreadable_file_is_hidden_under_any_name() {
     }
 }
 
+/// Each row: a command of a writer's shell in its tree, and whether it may succeed. The tree contains a hidden file and a hidden directory.
+const WRITERS_READS: [(&str, bool); 12] = [
+    ("cat .env", false),
+    ("cat deep/keys/key", false),
+    ("cp .env copy; cat copy", false),
+    ("ln .env link; cat link; code=$?; rm link; exit $code", false),
+    ("mv .env moved; cat moved; code=$?; mv moved .env; exit $code", false),
+    ("mv deep moved; cat moved/keys/key; code=$?; mv moved deep; exit $code", false),
+    ("cat file deep/file other/file", true),
+    ("echo text >>file && echo text >new && mkdir directory", true),
+    ("cat new && ls directory && rmdir directory && rm new", true),
+    ("echo text >other/new && cat other/new && mv other/new deep/new", true),
+    ("cat deep/new", true),
+    ("echo text >deep/keys/written", true),
+];
+
+/// The tree is writable, but this must not make the hidden files in it readable.
+#[test]
+fn a_writers_shell_cannot_read_hidden_files_in_its_tree() {
+    for user in User::all() {
+        let scene = Scene::new(user);
+        let fixture = "mkdir -p work/deep/keys work/other
+            for file in .env file deep/file deep/keys/key other/file; do echo secret >work/$file; done";
+        let made = finish(scene.command("/bin/sh").args(["-c", fixture]).current_dir(scene.path("")));
+        assert_eq!(made.0, Some(0), "{}", made.1);
+        let work = scene.path("work");
+        let (shell, options) = attacks::install(&scene);
+        let tools = ToolShell {
+            shell: "/bin/sh".into(),
+            writable: vec![work.clone()],
+            hidden: [".env", "deep/keys"].map(|name| work.join(name)).to_vec(),
+            ..ToolShell::default()
+        };
+        std::fs::write(options, tools.to_bytes()).expect("the options");
+        let mut writable = scene.writable();
+        writable.push(work.clone());
+        for metadata in [false, true] {
+            let sandbox = Sandbox { writable: writable.clone(), metadata, ..Sandbox::default() };
+            for (command, may_succeed) in WRITERS_READS {
+                let shell = shell.to_string_lossy();
+                let ran = in_sandbox(&scene, &sandbox, &work, &[&shell, "-c", command], &[]);
+                let label = format!("{user:?}, metadata {metadata}, `{command}`: {}", ran.text);
+                assert_eq!(ran.code == Some(0), may_succeed, "{label}");
+                assert!(may_succeed || !ran.text.contains("secret\n"), "{label}");
+            }
+        }
+    }
+}
+
 /// A child may exchange the working directory with a link before the program is started in it.
 #[test]
 fn a_working_directory_that_is_hidden_is_neither_read_nor_listed() {

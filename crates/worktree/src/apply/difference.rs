@@ -35,6 +35,8 @@ pub struct Difference {
     pub patch: Option<PathBuf>,
     /// The changes of a run in place that git does not record.
     pub unrecorded: Vec<Unrecorded>,
+    /// The ignore files that a run in place has changed. Files that git ignores because of them are missing here.
+    pub ignore_files: Vec<PathBuf>,
     /// The files of a run in place that are no longer in the state of its end.
     pub changed_since: Vec<PathBuf>,
     /// True if the end of a run in place was not recorded. The changes are then the ones until now.
@@ -90,6 +92,7 @@ impl SnapshotStore {
             text,
             patch,
             unrecorded: self.unrecorded(snapshot, &changes).await,
+            ignore_files: self.changed_ignore_files(snapshot).await,
             changed_since,
             is_until_now: snapshot.end.is_none(),
             is_undone: snapshot.is_undone,

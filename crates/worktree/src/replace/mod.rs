@@ -28,7 +28,7 @@ pub(super) use unsupported::{
 };
 #[cfg(unix)]
 pub(super) use {
-    aside::{has_asides, remove_asides},
+    aside::{has_asides, random, remove_asides},
     compare::{permissions, probe},
     directories::{make_directory, remove_directory, set_directory_permissions, set_permissions},
     writer::write_all,

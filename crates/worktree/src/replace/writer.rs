@@ -15,7 +15,7 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::aside::{ATTEMPTS, is_unsupported, keep, move_to_name, set_aside};
+use super::aside::{ATTEMPTS, is_unsupported, keep, move_to_name, random, set_aside};
 use super::compare::{expect, is_no_directory};
 use super::directories::{parent, remove_empty};
 use super::step::{Failure, LINK, OnFailure, State, Step, WriteError};
@@ -63,8 +63,6 @@ pub(crate) fn write_all<'a>(
 struct Writer<'a> {
     root: &'a Path,
     aside_prefix: &'a str,
-    /// The number in the name of the next temporary file.
-    number: u32,
     /// False once the file system has refused to exchange two files.
     exchanges: bool,
     /// The remaining time for programs to close their files.
@@ -108,7 +106,6 @@ impl<'a> Writer<'a> {
         Self {
             root,
             aside_prefix,
-            number: 0,
             exchanges: true,
             close_wait: MAX_CLOSE_WAIT,
             waiting: VecDeque::new(),
@@ -289,10 +286,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Tries temporary names until `makes` succeeds.
-    fn free_name(&mut self, mut makes: impl FnMut(&OsStr) -> Result<(), Errno>) -> Result<OsString, Errno> {
+    fn free_name(&self, mut makes: impl FnMut(&OsStr) -> Result<(), Errno>) -> Result<OsString, Errno> {
         for _ in 0..ATTEMPTS {
-            let name = OsString::from(format!("{}-{}", self.aside_prefix, self.number));
-            self.number += 1;
+            let name = OsString::from(format!("{}-{}", self.aside_prefix, random()));
             match makes(&name) {
                 Err(Errno::EXIST) => {}
                 made => return made.map(|()| name),

@@ -83,6 +83,9 @@ pub struct Snapshot {
     /// True if an undo has restored every file of its run.
     #[serde(default)]
     pub is_undone: bool,
+    /// The random part in the names of temporary files of its undo, once one has begun.
+    #[serde(default)]
+    pub undo_mark: Option<String>,
     /// True if its run was applied, and `apply --abort` has restored the tree.
     #[serde(default)]
     pub is_apply_undone: bool,
@@ -256,6 +259,7 @@ impl SnapshotStore {
             branch: None,
             is_in_place: false,
             is_undone: false,
+            undo_mark: None,
             is_apply_undone: false,
             import_error: None,
         };

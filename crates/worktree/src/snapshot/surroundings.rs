@@ -1,11 +1,12 @@
-//! Records permissions and directories of a work tree, which git does not record.
+//! Records permissions, directories and ignore files of a work tree, which git does not record.
 //!
-//! Ignored files and repositories inside the tree are left out, as they are in a snapshot.
+//! Other ignored files and repositories inside the tree are left out, as they are in a snapshot.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +15,7 @@ use super::change::Change;
 use super::error::SnapshotError;
 use super::facts::off_thread;
 use super::store::{INDEX, INDEX_NOW, Snapshot, SnapshotStore};
-use super::undo::Undone;
+use super::undo::{Undone, change_time};
 use crate::replace::{
     make_directory, permissions, remove_directory, set_directory_permissions, set_permissions,
 };
@@ -28,6 +29,8 @@ const END: &str = "surroundings.end.json";
 const MAX_ENTRIES: usize = 200_000;
 /// The largest record that is read.
 const MAX_RECORD: u64 = 64 * 1024 * 1024;
+/// The name of the files with git's rules for ignored files.
+const IGNORE_FILE: &str = ".gitignore";
 /// The type of a regular file in a mode of a tree.
 const REGULAR: u32 = 0o100_000;
 
@@ -38,6 +41,8 @@ struct Record {
     usual: u32,
     files: Vec<(Name, u32)>,
     directories: Vec<(Name, u32)>,
+    #[serde(default)]
+    ignore_files: Vec<(Name, String)>,
 }
 
 /// A change of a run that git does not record.
@@ -60,6 +65,8 @@ struct Surroundings {
     /// The permissions of the other files.
     files: BTreeMap<PathBuf, u32>,
     directories: BTreeMap<PathBuf, u32>,
+    /// The files with rules for ignored files, even if they ignore themselves, each with its size and times.
+    ignore_files: BTreeMap<PathBuf, String>,
 }
 
 /// The permissions and directories that an undo restores.
@@ -89,6 +96,9 @@ impl Surroundings {
                     return None;
                 }
                 let path = directory.join(entry.file_name());
+                if entry.file_name() == IGNORE_FILE {
+                    found.add_ignore_file(root, path.clone());
+                }
                 if entry.file_name() == REPOSITORY || ignored.contains(&path) {
                     continue;
                 }
@@ -103,10 +113,28 @@ impl Surroundings {
                 }
             }
         }
+        // A directory may ignore itself with such a file.
+        for path in ignored.iter().filter(|path| path.file_name().is_some_and(|name| name == IGNORE_FILE)) {
+            found.add_ignore_file(root, path.clone());
+        }
         found.usual = usual.unwrap_or_else(|| most_frequent(found.files.values().copied()));
         let usual = found.usual;
         found.files.retain(|_, mode| *mode != usual);
         Some(found)
+    }
+
+    fn add_ignore_file(&mut self, root: &Path, path: PathBuf) {
+        let Ok(metadata) = fs::symlink_metadata(root.join(&path)) else { return };
+        let times = [metadata.modified().ok(), change_time(&metadata)];
+        let since = |time: SystemTime| time.duration_since(SystemTime::UNIX_EPOCH).ok();
+        let nanos = times.map(|time| time.and_then(since).map_or(0, |since| since.as_nanos()));
+        self.ignore_files.insert(path, format!("{} {} {}", metadata.len(), nanos[0], nanos[1]));
+    }
+
+    /// Returns the ignore files that are new or changed later. A missing one may be in a directory that is now ignored.
+    fn changed_ignore_files(&self, later: &Self) -> BTreeSet<PathBuf> {
+        let differs = |(path, state): &(&PathBuf, &String)| self.ignore_files.get(*path) != Some(*state);
+        later.ignore_files.iter().filter(differs).map(|(path, _)| path.clone()).collect()
     }
 
     fn mode(&self, path: &Path) -> u32 {
@@ -146,18 +174,20 @@ impl Surroundings {
 }
 
 impl From<Record> for Surroundings {
-    fn from(Record { usual, files, directories }: Record) -> Self {
+    fn from(Record { usual, files, directories, ignore_files }: Record) -> Self {
         let paths =
             |list: Vec<(Name, u32)>| list.into_iter().map(|(name, mode)| (name.path(), mode)).collect();
-        Self { usual, files: paths(files), directories: paths(directories) }
+        let ignore_files = ignore_files.into_iter().map(|(name, state)| (name.path(), state)).collect();
+        Self { usual, files: paths(files), directories: paths(directories), ignore_files }
     }
 }
 
 impl From<&Surroundings> for Record {
-    fn from(Surroundings { usual, files, directories }: &Surroundings) -> Self {
+    fn from(Surroundings { usual, files, directories, ignore_files }: &Surroundings) -> Self {
         let names =
             |map: &BTreeMap<PathBuf, u32>| map.iter().map(|(path, mode)| (Name::of(path), *mode)).collect();
-        Self { usual: *usual, files: names(files), directories: names(directories) }
+        let ignore_files = ignore_files.iter().map(|(path, state)| (Name::of(path), state.clone())).collect();
+        Self { usual: *usual, files: names(files), directories: names(directories), ignore_files }
     }
 }
 
@@ -187,9 +217,17 @@ impl SnapshotStore {
         let Ok(Some(end)) = self.surroundings(snapshot, INDEX_NOW, Some(begin.usual)).await else {
             return false;
         };
-        let differs =
-            !begin.changed_modes(&end, &BTreeSet::new()).is_empty() || begin.has_lost_directories(&end);
+        let differs = !begin.changed_modes(&end, &BTreeSet::new()).is_empty()
+            || !begin.changed_ignore_files(&end).is_empty()
+            || begin.has_lost_directories(&end);
         self.write_surroundings(snapshot, END, &end).await.is_ok() && differs
+    }
+
+    /// Returns the ignore files that a run has changed. Its new files may be ignored because of them.
+    pub async fn changed_ignore_files(&self, snapshot: &Snapshot) -> Vec<PathBuf> {
+        let begin = self.read_surroundings(snapshot, BEGIN).await;
+        let both = begin.zip(self.read_surroundings(snapshot, END).await);
+        both.map(|(begin, end)| begin.changed_ignore_files(&end).into_iter().collect()).unwrap_or_default()
     }
 
     /// Returns the files whose permissions a run has changed and that are not among its `changes`.

@@ -13,7 +13,7 @@ use super::change::{Change, Contents, File, state};
 use super::error::SnapshotError;
 use super::facts::off_thread;
 use super::store::{INDEX, Snapshot, SnapshotStore};
-use crate::replace::{Failure, OnFailure, Step, WriteError, has_asides, remove_asides, write_all};
+use crate::replace::{Failure, OnFailure, Step, WriteError, has_asides, random, remove_asides, write_all};
 use sanitizer::chain;
 
 /// The mode of a repository in the tree.
@@ -38,6 +38,8 @@ pub struct Undone {
     pub failed: Vec<(PathBuf, String)>,
     /// Files with two versions that were saved during the undo. The second path leads to the older version.
     pub kept_versions: Vec<(PathBuf, PathBuf)>,
+    /// The ignore files that the run has changed. Files that git ignores because of them stay.
+    pub ignore_files: Vec<PathBuf>,
     /// True if an earlier undo has restored every file.
     pub is_repeated: bool,
 }
@@ -92,6 +94,10 @@ impl SnapshotStore {
         let of_run = self.changes(snapshot, &snapshot.tree, end).await?;
         let leftovers = self.remove_leftovers(snapshot, &of_run).await?;
         let by_run = paths(of_run.clone());
+        let mark = snapshot.undo_mark.clone().unwrap_or_else(|| format!("{:016x}", random()));
+        let snapshot = &Snapshot { undo_mark: Some(mark.clone()), ..snapshot.clone() };
+        // Without the note, the next undo does not find the temporary files of a killed one. The disk may be full.
+        drop(self.keep(snapshot).await);
         let restoration = self.restoration(snapshot).await;
         let mut since = paths(self.changes(snapshot, end, &now).await?);
         let mut wanted = self.changes(snapshot, &snapshot.tree, &now).await?;
@@ -131,7 +137,7 @@ impl SnapshotStore {
                 }
             };
             let root = snapshot.root.clone();
-            let aside_prefix = aside_prefix(&snapshot.id);
+            let aside_prefix = aside_prefix(&snapshot.id, &mark);
             let (paths, failed) =
                 off_thread(move || revert(&root, &aside_prefix, &batch, &contents, &modes)).await;
             let unrestored: BTreeSet<_> = failed.iter().map(|(path, _)| path.clone()).collect();
@@ -150,6 +156,7 @@ impl SnapshotStore {
         undone.changed_since.sort();
         undone.changed_since.dedup();
         undone.failed.sort();
+        undone.ignore_files = self.changed_ignore_files(snapshot).await;
         undone.is_repeated = snapshot.is_undone;
         let is_whole = undone.changed_since.is_empty() && undone.failed.is_empty();
         if is_whole && !snapshot.is_undone {
@@ -165,10 +172,11 @@ impl SnapshotStore {
         snapshot: &Snapshot,
         by_run: &[Change],
     ) -> Result<Vec<PathBuf>, SnapshotError> {
+        let Some(mark) = &snapshot.undo_mark else { return Ok(Vec::new()) };
         let directory = |change: &Change| change.path.parent().unwrap_or(Path::new("")).to_owned();
         let mut directories: BTreeSet<PathBuf> = by_run.iter().map(directory).collect();
         let root = snapshot.root.clone();
-        let aside_prefix = aside_prefix(&snapshot.id);
+        let aside_prefix = aside_prefix(&snapshot.id, mark);
         let searched = root.clone();
         let prefix = aside_prefix.clone();
         directories = off_thread(move || {
@@ -259,8 +267,8 @@ pub(crate) fn both(change: &Change) -> impl Iterator<Item = &str> {
 }
 
 /// Returns the beginning of the names of temporary files of an undo.
-fn aside_prefix(id: &str) -> String {
-    format!(".pi-subagent-undo-{id}")
+fn aside_prefix(id: &str, mark: &str) -> String {
+    format!(".pi-subagent-undo-{id}-{mark}")
 }
 
 /// Reverts changes. Returns all paths, and the failures.
@@ -345,14 +353,14 @@ pub(crate) fn modified_after(root: &Path, changes: &[Change], moment: SystemTime
 
 /// Returns the time of the file's last change of any kind, which no program can set back.
 #[cfg(unix)]
-fn change_time(found: &std::fs::Metadata) -> Option<SystemTime> {
+pub(super) fn change_time(found: &std::fs::Metadata) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt as _;
     let since = std::time::Duration::new(found.ctime().try_into().ok()?, found.ctime_nsec().try_into().ok()?);
     SystemTime::UNIX_EPOCH.checked_add(since)
 }
 
 #[cfg(not(unix))]
-fn change_time(_: &std::fs::Metadata) -> Option<SystemTime> {
+pub(super) fn change_time(_: &std::fs::Metadata) -> Option<SystemTime> {
     None
 }
 
