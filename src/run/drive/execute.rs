@@ -248,7 +248,8 @@ impl ActiveRun<'_> {
         if let Err(verdict) = self.isolate().await {
             return Err(self.without_child(&verdict, None));
         }
-        let Ok(booted) = unless_cancelled(&self.stop, self.fitting_child(early.take())).await else {
+        let Ok(booted) = unless_cancelled(&self.stop, Box::pin(self.fitting_child(early.take()))).await
+        else {
             return Err(self.without_child(&self.stopped(), None));
         };
         // A child with private directories works with a copy of the token.
