@@ -14,6 +14,9 @@
 
 /** Absent in Node before 22.3; the guard does not check there whether a file has changed. */
 const fs = process.getBuiltinModule?.("node:fs");
+const os = process.getBuiltinModule?.("node:os");
+const paths = process.getBuiltinModule?.("node:path");
+const urls = process.getBuiltinModule?.("node:url");
 
 /** pi's tools that change files. */
 const CHANGES = new Set(["edit", "write"]);
@@ -39,6 +42,7 @@ const REPORTING = "Your time for this task is up.";
  * @property {string | undefined} submits The tool that submits the result, if the agent has to submit one.
  * @property {boolean} holdsTurns The parent grants each turn, because a budget limits the turns.
  * @property {boolean} ownShell Only pi's own `bash` may run, because only its commands run in the sandbox.
+ * @property {string | undefined} agentDir pi's agent directory, if the child is sandboxed.
  */
 
 /**
@@ -54,6 +58,7 @@ function readPolicy(environment) {
 		submits: environment.PI_SUBAGENT_SUBMIT,
 		holdsTurns: environment.PI_SUBAGENT_HOLDS_TURNS === "1",
 		ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1",
+		agentDir: environment.PI_SUBAGENT_OWN_SHELL === "1" ? environment.PI_CODING_AGENT_DIR : undefined,
 	};
 }
 
@@ -128,6 +133,67 @@ function shellBlockReason(policy, pi, tool) {
 	const source = pi.getAllTools().find(({ name }) => name === tool)?.sourceInfo.source;
 	if (source === "builtin") return undefined;
 	return "Tool `bash` is blocked: an extension provides it, and the sandbox covers only pi's own shell.";
+}
+
+/** Spaces that pi replaces in paths. */
+const SPACES = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g;
+
+/**
+ * Returns the path that pi's tools use for a named one.
+ *
+ * @param {string} named
+ * @param {string} cwd
+ * @returns {string}
+ */
+function pathOf(named, cwd) {
+	const plain = named.replace(SPACES, " ").replace(/^@/, "");
+	const home = plain.replace(/^~(?=\/|$)/, () => os?.homedir() ?? "~");
+	return paths?.resolve(cwd, /^file:\/\//.test(home) ? (urls?.fileURLToPath(home) ?? home) : home) ?? home;
+}
+
+/** The maximum number of links in the place of a missing file, as in the kernel. */
+const MAX_LINKS = 40;
+
+/**
+ * Returns the path of the file that a write to `path` would change or create, without links.
+ *
+ * @param {string} path An absolute path.
+ * @param {number} [links] The number of links that may still be followed.
+ * @returns {string}
+ */
+function writtenPath(path, links = MAX_LINKS) {
+	if (!fs || !paths) return path;
+	try {
+		return fs.realpathSync(path);
+	} catch {
+		const directory = paths.dirname(path);
+		if (directory === path) return path;
+		const real = paths.join(writtenPath(directory, links), paths.basename(path));
+		try {
+			// A write creates the missing target of a link.
+			return links > 0 ? writtenPath(paths.resolve(paths.dirname(real), fs.readlinkSync(real)), links - 1) : real;
+		} catch {
+			return real;
+		}
+	}
+}
+
+/**
+ * Returns a function that gives the reason why a change in pi's agent directory is blocked: files there name programs
+ * that pi starts outside of the tools' sandbox.
+ *
+ * @param {ChildPolicy} policy
+ * @returns {(event: ToolCallEvent, cwd: string) => string | undefined}
+ */
+function protectAgentDir({ agentDir }) {
+	const real = agentDir && writtenPath(agentDir);
+	return ({ toolName, input }, cwd) => {
+		const named = Object(input).path;
+		if (!real || !paths || !CHANGES.has(toolName) || typeof named !== "string") return undefined;
+		const path = writtenPath(pathOf(named, cwd));
+		if (path !== real && !path.startsWith(real + paths.sep)) return undefined;
+		return `\`${named}\` is in pi's agent directory, where a sandboxed sub-agent may change no file.`;
+	};
 }
 
 /**
@@ -293,18 +359,20 @@ function childGuard(pi, { isSecond = false } = {}) {
 	if (policy.holdsTurns && !isSecond) holdTurns(pi);
 	if (!isSecond) reportContext(pi);
 	const staleReason = watchFiles(pi);
+	const agentDirReason = protectAgentDir(policy);
 	let isLastTurn = false;
 	pi.on("before_agent_start", (/** @type {{ prompt?: string }} */ { prompt }) => {
 		// An extension's message that starts a turn is not a prompt, and does not widen the permissions.
 		if (prompt !== undefined) isLastTurn = [ANNOUNCING, REPORTING].some((words) => prompt.startsWith(words));
 		return undefined;
 	});
-	pi.on("tool_call", (/** @type {ToolCallEvent} */ event) => {
+	pi.on("tool_call", (/** @type {ToolCallEvent} */ event, /** @type {ExtensionContext | undefined} */ context) => {
 		const over = "The work is done; no tool runs any more.";
 		const reason = isLastTurn
 			? over
 			: (blockReason(policy, event.toolName, event.input) ??
 				shellBlockReason(policy, pi, event.toolName) ??
+				agentDirReason(event, context?.cwd ?? process.cwd()) ??
 				staleReason(event));
 		return /** @type {ToolCallEventResult | undefined} */ (reason === undefined ? undefined : { block: true, reason });
 	});

@@ -58,7 +58,7 @@ impl Project {
         let mut spec = self.0.spec.clone();
         Arc::make_mut(&mut spec.context).host.session_id = Some(session.to_owned());
         let (progress, _) = watch::channel(Progress::default());
-        let result = self.0.execute_spec(spec, &user, &Control::default(), &progress).await;
+        let result = self.0.execute_spec(spec, &user, &Control::default(), &progress, || ()).await;
         drop(user);
         (asked.into_inner().expect("the lock is not poisoned"), result.text)
     }

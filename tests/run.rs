@@ -8,6 +8,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::support::child::{Child, ordered};
 use crate::support::pids::eventually;
+#[cfg(target_os = "linux")]
+use crate::support::program::warden;
 use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::run::{
@@ -92,6 +94,106 @@ async fn an_answer_is_a_success_with_usage_session_and_model() {
     assert!(Path::new(single.session_file.as_deref().expect("the run has a session file")).is_file());
     assert_eq!(fs::read_to_string(scene.path("task")).expect("the child read its task"), "look around");
     assert_eq!(result.details.run_id.as_ref().map(String::len), Some(8));
+}
+
+/// Tries to change what pi reads again in its agent directory, as pi itself or a tool of an extension could. Fails if a
+/// change works, and if something fails that pi has to do.
+const CHANGES: &str = r#"
+fail() { echo "$*" >&2; exit 70; }
+cd "$PI_CODING_AGENT_DIR"
+shell=$(sed -n 's/.*"shellPath": "\(.*\)".*/\1/p' settings.json)
+test -x "$shell" || fail "no shell: $(cat settings.json)"
+for name in "$shell.options" "$shell"; do
+  for change in rm "ln -sf /bin/sh" "mv -T models-store.json" "chmod 777"; do
+    $change "$name" 2>/dev/null && fail "$change $name"
+  done
+  { echo x > "$name"; } 2>/dev/null && fail "wrote $name"
+done
+for name in settings.json models.json bin $FIXED; do
+  test -e "$name" || fail "missing: $name"
+  for change in "rm -r" "chmod 777" "mv -T models-store.json" "ln -f models-store.json"; do
+    $change "$name" 2>/dev/null && fail "$change $name"
+  done
+  mv -T "$name" other 2>/dev/null && fail "moved $name"
+  { echo x > "$name"; } 2>/dev/null && fail "wrote $name"
+done
+{ echo x > bin/rg; } 2>/dev/null && fail "wrote bin/rg"
+mkdir auth.json.lock && rmdir auth.json.lock && echo '{}' > models-store.json && echo x > new || fail "pi cannot write"
+for name in $WRITTEN; do
+  cat "$name" > "$TMPDIR/copy" && cat "$TMPDIR/copy" > "$name" || fail "pi cannot write $name"
+done
+"#;
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_sandboxed_child_cannot_change_files_in_its_agent_directory_that_name_programs() {
+    let login = |seconds: u64| {
+        let expires = epoch_ms(SystemTime::now() + Duration::from_secs(seconds));
+        json!({"fake": {"type": "oauth", "access": "a", "refresh": "r", "expires": expires}})
+    };
+    let key = json!({"fake": {"type": "api_key", "key": "k"}, "other": login(0)["fake"]});
+    for (auth, is_fixed) in
+        [(None, true), (Some(key), true), (Some(login(1 << 20)), true), (Some(login(0)), false)]
+    {
+        let names = if is_fixed { "FIXED=auth.json WRITTEN=" } else { "FIXED= WRITTEN=auth.json" };
+        let child = Child::new().runs(&format!("{names}\n{CHANGES}")).starts().says("Done.").settles();
+        let mut scene = scene(child)
+            .config(json!({ "model": "fake/m1", "sandbox": "required" }))
+            .write("agent/models-store.json", "{}")
+            // `grep` and `find` could need a download.
+            .write(
+                "agent/agents/looker.md",
+                "---\nname: looker\ndescription: Looks\nreadonly: true\ntools: read, bash\n---\nLook.",
+            )
+            .with(|spec| {
+                spec.agent = "looker".into();
+                context(spec).warden = Some(warden());
+            });
+        if let Some(auth) = &auth {
+            scene = scene.write("agent/auth.json", &auth.to_string());
+        }
+        let result = scene.run().await;
+        let single = &result.details.results[0];
+        let sandbox = single.sandbox.as_ref().expect("the result has a sandbox report");
+        if !sandbox.mechanism.iter().any(|it| it == "mount-ns") {
+            // This machine has no mount namespace.
+            return;
+        }
+        assert_eq!((single.exit_code, result.text.as_str()), (0, "Done."), "{auth:?}: {:?}", single.error);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_run_whose_project_names_a_shell_after_its_admission_does_not_start() {
+    let scene = scene(Child::new().starts().says("Done.").settles())
+        .config(json!({ "sandbox": "required" }))
+        .with(|spec| context(spec).warden = Some(warden()));
+    let settings = scene.path("project/.pi/settings.json");
+    let name_shell = || {
+        fs::create_dir_all(settings.parent().expect("the path has a parent"))
+            .expect("the directory is created");
+        fs::write(&settings, r#"{"shellPath":"/bin/sh"}"#).expect("the file is written");
+    };
+    let (progress, _) = watch::channel(Progress::default());
+    let (user, control) = (User::default(), Control::default());
+    let result = scene.execute_spec(scene.spec.clone(), &user, &control, &progress, name_shell).await;
+    if !result.details.results[0].sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced) {
+        // This machine has no sandbox.
+        return;
+    }
+    assert_eq!(shape(&result).2, RunOutcome::Failed);
+    assert!(message(&result).contains("the project's settings name another shell"), "{}", message(&result));
+    assert!(!scene.path("task").exists(), "no child has started");
+
+    // A run that is admitted now has no shell, and starts.
+    let result = scene.run().await;
+    let notices = &result.details.results[0].diagnostics;
+    assert_eq!(result.text, "Done.");
+    assert!(
+        notices.iter().any(|notice| notice.contains("the project's settings name another shell")),
+        "{notices:?}"
+    );
 }
 
 #[tokio::test]

@@ -1,11 +1,20 @@
 import assert from "node:assert/strict";
-import { appendFileSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import {
+	appendFileSync,
+	copyFileSync,
+	mkdirSync,
+	mkdtempSync,
+	realpathSync,
+	rmSync,
+	symlinkSync,
+	writeFileSync,
+} from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, it } from "node:test";
 import { setImmediate as nextRound } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import childGuard from "../../extension/child-guard.cjs";
 
 const { blockReason, readPolicy } = childGuard;
@@ -130,6 +139,59 @@ describe("the guard in a child", () => {
 		} finally {
 			rmSync(directory, { recursive: true });
 		}
+	});
+
+	it("blocks a change in pi's agent directory of a sandboxed child, by any path", (context) => {
+		const directory = realpathSync(mkdtempSync(join(tmpdir(), "guard-")));
+		context.after(() => rmSync(directory, { recursive: true }));
+		const { HOME } = process.env;
+		process.env.HOME = directory;
+		context.after(() => Object.assign(process.env, { HOME }));
+		const tree = join(directory, "tree");
+		const agent = join(directory, "agent");
+		for (const path of [tree, agent, `${agent}-other`]) mkdirSync(path);
+		writeFileSync(join(agent, "auth.json"), "{}");
+		symlinkSync(agent, join(tree, "to directory"));
+		symlinkSync("../agent/auth.json", join(tree, "to-file"));
+		symlinkSync("to directory/bin", join(tree, "to-nothing"));
+		symlinkSync("loop", join(tree, "loop"));
+		const blocked = (environment: Record<string, string>) => {
+			const handlers = new Map<string, (event: object, context: object) => unknown>();
+			const before = { ...process.env };
+			Object.assign(process.env, { PI_SUBAGENT_TOOLS: "read,edit,write", ...environment });
+			try {
+				childGuard({ on: (event: string, handler: () => unknown) => handlers.set(event, handler) } as never);
+				return (toolName: string, path: unknown) =>
+					JSON.stringify(handlers.get("tool_call")?.({ toolName, input: { path } }, { cwd: tree }) ?? "");
+			} finally {
+				for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+				Object.assign(process.env, before);
+			}
+		};
+		const sandboxed = blocked({ PI_SUBAGENT_OWN_SHELL: "1", PI_CODING_AGENT_DIR: join(tree, "to directory") });
+		const inside = [
+			agent,
+			join(agent, "auth.json"),
+			join(agent, "new/deep/file"),
+			"../agent/settings.json",
+			"~/agent/auth.json",
+			`@${agent}/models.json`,
+			pathToFileURL(join(agent, "bin/rg")).href,
+			"to directory/auth.json",
+			"to\u00a0directory/auth.json",
+			"to-file",
+			"to-nothing",
+			"to-nothing/rg",
+			"missing/../to-nothing",
+		];
+		for (const path of inside) {
+			for (const tool of ["write", "edit"]) assert.match(sandboxed(tool, path), /agent directory/, `${tool} ${path}`);
+			assert.equal(sandboxed("read", path), '""');
+		}
+		for (const path of ["a.txt", "new/b.txt", "loop", `${agent}-other/x`, "../agent.txt", undefined]) {
+			assert.equal(sandboxed("write", path), '""', path);
+		}
+		assert.equal(blocked({ PI_CODING_AGENT_DIR: agent })("write", join(agent, "x")), '""', "without a sandbox");
 	});
 
 	it("runs no tool during an announcement, and runs tools again afterwards", () => {

@@ -186,8 +186,9 @@ writeFileSync(own + "/auth.json", JSON.stringify(auth));
 rmSync(own + "/extensions");
 mkdirSync(own + "/extensions");
 writeFileSync(own + "/extensions/planted.ts", "export default () => {};");
-writeFileSync(own + "/settings.json", "{}");
-console.log("planted");`;
+let refused = "";
+try { writeFileSync(own + "/settings.json", "{}"); } catch ({ code }) { refused = code; }
+console.log("settings", refused, "planted");`;
 	return `node -e '${program}'`;
 }
 
@@ -337,7 +338,7 @@ function withToken(before: Credentials, token: number, expires: number | undefin
 function planting(change: string): Answer {
 	return ({ toolAnswers: [answer] }) => {
 		if (!answer) return [call("bash", { command: plant(change) })];
-		assert.match(answer.text, /planted\s*$/);
+		assert.match(answer.text, allows("mount-ns") ? /settings EROFS planted\s*$/ : /planted\s*$/);
 		return [say("Done.")];
 	};
 }

@@ -1,4 +1,4 @@
-/** The limits of a readonly child's shell in real pi: no network if it is off, no access to pi itself, no secrets. */
+/** The limits of a sandboxed child's shell in real pi: no network if it is off, no access to pi itself, no secrets. */
 
 import assert from "node:assert/strict";
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -12,6 +12,7 @@ import {
 	lastEnd,
 	type ModelRequest,
 	newestPi,
+	onStage,
 	piVersions,
 	type RpcSession,
 	runJson,
@@ -316,4 +317,60 @@ setsid env -i sleep 30171 >/dev/null 2>&1 &`;
 			}
 		});
 	});
+
+	for (const metadata of [true, false]) {
+		const view = metadata ? "" : ", without a private view";
+		test(`a writing child of pi ${version} cannot loosen the sandbox of its shell${view}`, {
+			skip: cannot || (!metadata && version !== newestPi && "one pi is as good as another"),
+		}, async () => {
+			const key = { scripted: { type: "api_key", key: '!touch "$TMPDIR/ran"; echo scripted-key' } };
+			const open = "shell\0/bin/bash\0network\0on\0unix-sockets\0on\0";
+			let directory = "";
+			const probe = `${reportFunction}
+told curl "curl -s -m 10 -o /dev/null -w '%{http_code}' $URL; echo \\ \\$?"
+told own_auth 'cat "$PI_CODING_AGENT_DIR/auth.json"'
+told variable 'echo "$DEPLOY_TOKEN"'
+told ran 'ls "$TMPDIR"'
+told directory 'echo "$PI_CODING_AGENT_DIR"'
+ln -sfn "$PI_CODING_AGENT_DIR" out; ln -sf "$PI_CODING_AGENT_DIR/bin/rg" rg`;
+			const attempts = (): [name: string, input: Record<string, unknown>][] => [
+				["write", { path: `${directory}/shell.options`, content: open }],
+				["write", { path: `${directory}/shell/shell.options`, content: open }],
+				["write", { path: `${directory}/settings.json`, content: '{"shellPath":"/bin/bash"}' }],
+				["edit", { path: `${directory}/settings.json`, edits: [{ oldText: '"shellPath"', newText: '"other"' }] }],
+				["write", { path: `${directory}/auth.json`, content: JSON.stringify(key) }],
+				["write", { path: "out/auth.json", content: JSON.stringify(key) }],
+				["write", { path: "@out/models.json", content: "{}" }],
+				["write", { path: "rg", content: "#!/bin/sh\ntouch $TMPDIR/ran\n" }],
+			];
+			const loosen = ({ toolAnswers }: ModelRequest) => {
+				const { length } = toolAnswers;
+				directory ||= answersIn(toolAnswers[0]?.text ?? "").get("directory") ?? "";
+				const attempt = attempts()[length - 1];
+				if (length === 0 || length === attempts().length + 1) return [call("bash", { command: probe })];
+				return [attempt ? call(...attempt) : say("Done.")];
+			};
+			await onStage({ version, env: tokens, children: { loosen } }, async (stage) => {
+				hideSecrets(stage.world);
+				stage.world.writeAgentDir(
+					"agents/writer.md",
+					"---\nname: writer\ntools: read, write, edit, bash\nisolation: none\n---\nWrite.\n",
+				);
+				const sandbox = { mode: metadata ? "required" : "auto", metadata, network: "off" };
+				stage.configure({ allowWrite: true, sandbox, env: { URL: stage.server.baseUrl } });
+				const { log } = await runJson(stage.world, delegate({ agent: "writer", task: "loosen" }));
+				const run = runOf(lastEnd(log));
+				assert.deepEqual([run.outcome, run.output], ["completed", "Done."], run.error);
+				const answers = stage.childRequests().at(-1)?.toolAnswers ?? [];
+				assert.equal(answers.length, attempts().length + 2);
+				for (const { text } of answers.slice(1, -1)) assert.match(text, /is in pi's agent directory/);
+				for (const probed of [answers[0], answers.at(-1)]) {
+					const told = answersIn(probed?.text ?? "");
+					assert.match(told.get("curl") ?? "", /^000 [1-9]/, probed?.text);
+					assert.match(told.get("own_auth") ?? "", /denied$/);
+					assert.deepEqual([told.get("variable"), /\bran\b/.test(told.get("ran") ?? "")], ["", false]);
+				}
+			});
+		});
+	}
 }

@@ -89,9 +89,18 @@ impl Credentials {
 
     /// Returns the entry of a provider that the user has logged in to (type `oauth`).
     pub(super) fn oauth(&self, provider: &str) -> Option<&Map<String, Value>> {
-        let entry = self.entry(provider)?.as_object()?;
-        (entry.get("type")?.as_str()? == "oauth").then_some(entry)
+        self.entry(provider).and_then(login)
     }
+
+    /// Returns the entries of all providers that the user has logged in to.
+    pub(super) fn logins(&self) -> impl Iterator<Item = &Map<String, Value>> {
+        self.0.values().filter_map(login)
+    }
+}
+
+fn login(entry: &Value) -> Option<&Map<String, Value>> {
+    let entry = entry.as_object()?;
+    (entry.get("type")?.as_str()? == "oauth").then_some(entry)
 }
 
 /// Reads a credentials file of the user. Follows links.

@@ -108,6 +108,39 @@ impl PrivateAgentDir {
         &self.skipped_files
     }
 
+    /// Returns the entries that pi reads again while the child runs, that may name a program to start, and that pi does
+    /// not write in this run. They can be made read-only for the child. Creates missing ones without content, so that the
+    /// child cannot create them. `renews` is true if pi may have to write a token, and `downloads` if it may have to
+    /// download a program. Call it before the child starts.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if an entry cannot be created.
+    pub fn fixed(&self, renews: bool, downloads: bool) -> Result<Vec<PathBuf>, FileError> {
+        let files = [
+            (SETTINGS, Some("{}"), true),
+            (MODELS, Some(r#"{"providers":{}}"#), true),
+            (AUTH, Some("{}"), !renews),
+            (PROGRAMS, None, !downloads),
+        ];
+        let mut fixed = Vec::new();
+        for (name, content, is_fixed) in files {
+            let path = self.path.join(name);
+            match fs::symlink_metadata(&path) {
+                // A link leads to an entry that the child cannot write.
+                Ok(found) if found.is_symlink() => continue,
+                Err(_) if is_fixed => match content {
+                    Some(content) => write_new(&path, content.as_bytes()),
+                    None => create_dir(&path),
+                }
+                .map_err(FileError::at(&path))?,
+                _ => {}
+            }
+            fixed.extend(is_fixed.then_some(path));
+        }
+        Ok(fixed)
+    }
+
     fn add(&mut self, real: &Path, name: &Path) -> Result<(), FileError> {
         let original = real.join(name);
         let own = self.path.join(name);
@@ -228,6 +261,10 @@ pub(super) enum Content {
 
 /// pi's credentials file.
 pub(super) const AUTH: &str = "auth.json";
+/// pi's file of models, whose values may name commands.
+const MODELS: &str = "models.json";
+/// The directory of the programs that pi has downloaded. pi starts them in preference to those of `PATH`.
+const PROGRAMS: &str = "bin";
 /// The tokens of MCP servers.
 const MCP_AUTH: &str = "mcp-auth.json";
 /// pi's settings.
@@ -237,8 +274,6 @@ pub(super) const SHELL_PATH: &str = "shellPath";
 
 /// Old names that pi migrates or warns about when it starts. The user's own pi does this; a child cannot.
 const MIGRATED: [&str; 4] = ["commands", "hooks", "oauth.json", "tools"];
-/// Names that a private directory uses for its own files.
-const RESERVED: [&str; 2] = ["shell", "shell.options"];
 
 /// Decides how to treat one entry. Unknown entries are linked, because settings may name any file in the directory.
 fn treatment(name: &OsStr) -> Treatment {
@@ -247,10 +282,8 @@ fn treatment(name: &OsStr) -> Treatment {
         AUTH => Treatment::Copy(Content::Credentials),
         SETTINGS => Treatment::Copy(Content::Settings),
         MCP_AUTH => Treatment::Copy(Content::McpTokens),
-        "keybindings.json" | "models.json" | "models-store.json" | "trust.json" => {
-            Treatment::Copy(Content::Plain)
-        }
-        _ if MIGRATED.contains(&name) || RESERVED.contains(&name) || is_unread(name) => Treatment::Omit,
+        MODELS | "keybindings.json" | "models-store.json" | "trust.json" => Treatment::Copy(Content::Plain),
+        _ if MIGRATED.contains(&name) || is_unread(name) => Treatment::Omit,
         _ => Treatment::Link,
     }
 }
@@ -310,7 +343,6 @@ mod tests {
             "sessions",
             "subagents",
             "subagent-trees",
-            "shell",
             "auth.json.lock",
             "pi-debug.log",
             "mcp.log",

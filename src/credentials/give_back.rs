@@ -4,12 +4,18 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
+use serde_json::{Map, Value};
+
 use super::auth_file::{Credentials, MAX_CREDENTIALS, read_credentials, replace, with_token};
 use super::build::AUTH;
 use super::build::PrivateAgentDir;
 use super::lock::{AuthLock, LockError};
 use super::token::{Token, UnusableToken, remaining_life};
 use files::open;
+
+/// The time after the limit of a run in which its child may still use a token, for its report for example. A new token
+/// that pi cannot write is lost, and the user's token may have been revoked.
+const OVERTIME: Duration = Duration::from_secs(15 * 60);
 
 /// The result of copying a child's token back.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,6 +95,19 @@ impl PrivateAgentDir {
             Ok(Some(token)) => self.write_back(provider, &token, timeout),
             Ok(None) => Ok(GiveBack::Unchanged),
             Err(refused) => Ok(GiveBack::Refused(refused)),
+        }
+    }
+
+    /// Returns true if pi may have to refresh the copied token of a provider before `until` or shortly after it, or at any
+    /// time if there is no such limit. Without a provider, all tokens count.
+    #[must_use]
+    pub fn may_renew(&self, provider: Option<&str>, until: Option<SystemTime>) -> bool {
+        let is_due = |token: &Map<String, Value>| {
+            until.is_none_or(|until| remaining_life(token, until + OVERTIME).is_none())
+        };
+        match provider {
+            Some(provider) => self.origin(provider).1.oauth(provider).is_some_and(is_due),
+            None => self.credentials().any(|credentials| credentials.logins().any(is_due)),
         }
     }
 

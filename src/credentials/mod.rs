@@ -6,6 +6,10 @@
 //! left out. The files in this directory after the run are hostile input. Only a refreshed token is copied back, after
 //! the checks of `give_back` and `token`.
 //!
+//! Some files name programs that pi starts, outside of the sandbox around the programs of a shell. pi reads these files again
+//! while the child runs. `PrivateAgentDir::fixed` lists the ones that can be read-only for the child. The link to its shell
+//! and the shell's options are in another directory, where the child can never write.
+//!
 //! ```text
 //! refresh_before_copy ─▶ PrivateAgentDir::create ─▶ merge_credentials (agent's own credentials) ─▶ the child runs
 //!                                                       user's auth.json ◀─ give_back ◀─┘
@@ -43,5 +47,5 @@ pub use lock::{AuthLock, LockError};
 pub use overlay::has_entry;
 pub use pi_subagent_warden::remove_tree;
 pub use refresh::{needs_refresh, refresh_before_copy};
-pub use shell::link_shell;
+pub use shell::{link_shell, rewrite_options};
 pub use token::UnusableToken;

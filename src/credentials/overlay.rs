@@ -72,6 +72,11 @@ impl PrivateAgentDir {
         self.skipped_files.push((path.to_owned(), reason));
     }
 
+    /// Returns all copied credentials.
+    pub(super) fn credentials(&self) -> impl Iterator<Item = &Credentials> {
+        [&self.copied].into_iter().chain(self.overlay.iter().map(|overlay| &overlay.credentials))
+    }
+
     /// Returns the original file of a provider's credentials, and its content at the time of the copy.
     pub(super) fn origin(&self, provider: &str) -> (&Path, &Credentials) {
         match &self.overlay {

@@ -21,17 +21,15 @@ impl PrivateAgentDir {
         self.shell.as_deref()
     }
 
-    /// Makes pi start `program` as its shell, through a link in this directory. The program finds `options` in a file
-    /// next to that link. Call it once, before the child starts. The commands that pi runs, and shows to permission
-    /// extensions, do not change.
+    /// Makes pi start `link`, which [`link_shell`] has created, as its shell. Call it before the child starts. The
+    /// commands that pi runs, and shows to permission extensions, do not change.
     ///
     /// # Errors
     ///
-    /// Returns an error if a file cannot be written.
-    pub fn replace_shell(&self, program: &Path, options: &[u8]) -> Result<(), FileError> {
-        let link = self.path().join(SHELL);
+    /// Returns an error if the settings cannot be written.
+    pub fn set_shell(&self, link: &Path) -> Result<(), FileError> {
         let Some(name) = link.to_str() else {
-            return Err(FileError::at(&link)(io::Error::other(
+            return Err(FileError::at(link)(io::Error::other(
                 "its path is not UTF-8, but pi's settings must be UTF-8",
             )));
         };
@@ -40,27 +38,12 @@ impl PrivateAgentDir {
         let mut named = std::fs::read(&settings).ok().and_then(|bytes| members(&bytes)).unwrap_or_default();
         named.insert(SHELL_PATH.to_owned(), name.into());
         let bytes = serde_json::to_vec_pretty(&named).map_err(io::Error::from);
-        bytes.and_then(|bytes| write(&settings, &bytes)).map_err(FileError::at(&settings))?;
-        let path = self.path().join(OPTIONS);
-        write_new(&path, options).map_err(FileError::at(&path))?;
-        symlink(program, &link).map_err(FileError::at(&link))
+        bytes.and_then(|bytes| write(&settings, &bytes)).map_err(FileError::at(&settings))
     }
 }
 
-impl PrivateAgentDir {
-    /// Replaces the options of [`Self::replace_shell`]. Call it before any shell starts.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the file cannot be written.
-    pub fn rewrite_options(&self, options: &[u8]) -> Result<(), FileError> {
-        let path = self.path().join(OPTIONS);
-        write(&path, options).map_err(FileError::at(&path))
-    }
-}
-
-/// Puts `program` and `options` into the new directory `directory`, as [`PrivateAgentDir::replace_shell`] does, and
-/// returns the path to start.
+/// Creates the directory `directory` with a link to `program`, and with the options that the program finds next to the
+/// link. Returns the path of the link. The child must not be able to write in the directory.
 ///
 /// # Errors
 ///
@@ -72,6 +55,16 @@ pub fn link_shell(directory: &Path, program: &Path, options: &[u8]) -> Result<Pa
     write_new(&path, options).map_err(FileError::at(&path))?;
     symlink(program, &link).map_err(FileError::at(&link))?;
     Ok(link)
+}
+
+/// Replaces the options in a directory of [`link_shell`]. Call it before any shell starts.
+///
+/// # Errors
+///
+/// Returns an error if the file cannot be written.
+pub fn rewrite_options(directory: &Path, options: &[u8]) -> Result<(), FileError> {
+    let path = directory.join(OPTIONS);
+    write(&path, options).map_err(FileError::at(&path))
 }
 
 #[cfg(test)]
@@ -110,16 +103,14 @@ mod tests {
         ] {
             let (_root, private) = scene(settings.as_deref());
             assert_eq!(private.shell(), shell, "{settings:?}");
-            private.replace_shell(Path::new("/opt/warden"), b"options").expect("the shell is replaced");
-            let own = private.path().join(SHELL);
+            let own = private.path().with_extension("shell").join(SHELL);
+            private.set_shell(&own).expect("the shell is set");
             let read: Value = serde_json::from_slice(
                 &fs::read(private.path().join(SETTINGS)).expect("the file is readable"),
             )
             .expect("the settings are valid JSON");
             assert_eq!(read[SHELL_PATH].as_str(), own.to_str(), "{settings:?}");
             assert_eq!(read["theme"].as_str(), theme, "{settings:?}");
-            assert_eq!(fs::read_link(&own).expect("the link is readable"), Path::new("/opt/warden"));
-            assert_eq!(fs::read(private.path().join(OPTIONS)).expect("the file is readable"), b"options");
         }
     }
 }

@@ -65,21 +65,25 @@ impl Scene {
         control: &Control,
         progress: &watch::Sender<Progress>,
     ) -> ToolResult {
-        self.execute_spec(self.spec.clone(), user, control, progress).await
+        self.execute_spec(self.spec.clone(), user, control, progress, || ()).await
     }
 
-    /// Executes another run on this stage.
+    /// Executes another run on this stage. Calls `changes` once the run is admitted.
     pub(crate) async fn execute_spec(
         &self,
         spec: RunSpec,
         user: &User<'_>,
         control: &Control,
         progress: &watch::Sender<Progress>,
+        changes: impl FnOnce(),
     ) -> ToolResult {
         let watchers = Watchers { progress, provider: &NoQueue };
         let run = async {
             match prepare(spec, SharedRunId::new(RunId::random()), user, &control.cancel).await {
-                Ok(admitted) => Box::pin(admitted.run(None, watchers, user, control)).await,
+                Ok(admitted) => {
+                    changes();
+                    Box::pin(admitted.run(None, watchers, user, control)).await
+                }
                 Err(result) => result,
             }
         };

@@ -130,9 +130,14 @@ pub(crate) fn may_download(
     agent_dir: &Path,
     env: &[(OsString, OsString)],
 ) -> bool {
+    downloads_programs(tools, agent_dir, env)
+        || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
+}
+
+/// Returns true if a child with these tools and this environment would download a program. Blocks.
+pub(crate) fn downloads_programs(tools: &[String], agent_dir: &Path, env: &[(OsString, OsString)]) -> bool {
     let is_wanted = |(tool, _): (&str, _)| tools.iter().any(|wanted| wanted == tool);
     missing_programs(agent_dir, env).into_iter().any(is_wanted)
-        || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
 }
 
 /// Returns pi's tools whose program pi would not find, each with the program's name. Blocks.

@@ -11,14 +11,17 @@ use super::files::{GUARD, RunFiles, RunFilesSpec};
 use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
 use crate::run::admit::Unmet;
+use crate::run::admit::extensions::downloads_programs;
 use crate::run::admit::prepare::AdmittedRun;
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
+use crate::run::launch::private_dirs::PrivateDirs;
 use crate::run::launch::private_files::{PrivateDirsSpec, TokenUse};
 use crate::run::launcher::{Launch, Payload, RemoteOutput};
 use crate::run::pi::{PiError, PiProgram};
 use crate::run::protocol::ChildProtocol;
-use crate::run::sandbox::SandboxUnavailable;
+use crate::run::sandbox::{SandboxUnavailable, shell_policy};
+use agents::{DropReason, SHELL, ShellPolicy};
 use files::{FileError, layout};
 use sanitizer::{chain, with_cause};
 use supervisor::{Cancel, ChildCommand, Input, SpawnError, Started, ToolShell, check_cwd, start};
@@ -75,6 +78,9 @@ pub(crate) enum StartError {
     /// A layer of a required sandbox is missing.
     #[error(transparent)]
     NoSandbox(#[from] SandboxUnavailable),
+    /// The child may no longer have the shell with which the run was admitted.
+    #[error("`{SHELL}` cannot be sandboxed: {0}")]
+    Shell(DropReason),
     /// The sandbox around the child's shell cannot be changed.
     #[error("sandbox")]
     Sandbox(#[source] FileError),
@@ -130,7 +136,7 @@ impl AdmittedRun {
     /// Returns the login that the child's copy of the credentials relies on. `None` if the child gets no copy, uses
     /// a key of the session, or has no time limit.
     pub(crate) fn token_use(&self) -> Option<TokenUse> {
-        let until = SystemTime::now().checked_add(self.resolved.timeout?)?;
+        let until = self.until()?;
         let provider = self.provider()?;
         let has_key = self.resolved.keys.iter().any(|known| known.provider == provider);
         (self.resolved.needs_private_dirs() && !has_key).then_some(TokenUse {
@@ -139,6 +145,11 @@ impl AdmittedRun {
             provider: provider.to_owned(),
             until,
         })
+    }
+
+    /// Returns the time limit of a child that starts now, if it has one.
+    fn until(&self) -> Option<SystemTime> {
+        SystemTime::now().checked_add(self.resolved.timeout?)
     }
 
     /// Starts a child for the next call with the same plan. Use [`Self::fits_spare`] before that call takes it.
@@ -210,7 +221,20 @@ impl AdmittedRun {
         Booted { prepared: Prepared { files, command, .. }, .. }: &Booted,
     ) -> Result<(), FileError> {
         match (self.tool_shell(files, command, false), &files.private_dirs) {
-            (Some(shell), Some(own)) => own.rewrite_shell_options(&shell.to_bytes()),
+            (Some(shell), Some(_)) => {
+                PrivateDirs::rewrite_shell_options(&files.child_directory, &shell.to_bytes())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Decides again whether the child may have a shell. Another run may have written the project's settings since the run
+    /// was admitted, for example while it was queued. Blocks.
+    fn check_shell(&self) -> Result<(), StartError> {
+        let Self { spec, resolved, .. } = self;
+        let has_shell = self.tools().iter().any(|tool| tool == SHELL) && resolved.sandbox.is_enforced();
+        match shell_policy(&resolved.sandbox, &spec.cwd, &spec.context) {
+            ShellPolicy::FromProject if has_shell => Err(StartError::Shell(DropReason::ShellFromProject)),
             _ => Ok(()),
         }
     }
@@ -233,6 +257,7 @@ impl AdmittedRun {
             return Err(SandboxUnavailable { reason }.into());
         }
         check_cwd(&spec.cwd).map_err(StartError::Spawn)?;
+        self.check_shell()?;
         let pi = self.pi()?;
         let parent = self.parent();
         let prompt = resolved.prompt(&self.plan);
@@ -249,6 +274,11 @@ impl AdmittedRun {
                 is_sandboxed: resolved.sandbox.is_enforced(),
                 temporaries: Some(&temporaries),
                 compile_cache: compile_cache.as_deref(),
+                provider: self.provider(),
+                until: self.until(),
+                // Another `PATH` may lack programs.
+                downloads: resolved.config.env.contains_key("PATH")
+                    || downloads_programs(self.tools(), &context.agent_dir, &context.env),
             }),
             attempt,
             resumes: spec.overrides.resumes.as_ref(),
@@ -280,7 +310,8 @@ impl AdmittedRun {
         if let (Some(shell), Some(warden), Some(own)) =
             (&shell, resolved.capabilities.warden(), &files.private_dirs)
         {
-            own.replace_shell(warden, &shell.to_bytes()).map_err(StartError::Files)?;
+            own.replace_shell(&files.child_directory, warden, &shell.to_bytes())
+                .map_err(StartError::Files)?;
         }
         let inputs = inputs.and_then(|inputs| inputs.with_command(&command, &files.child_directory));
         Ok(Prepared { files, command, prompt, preamble, remote_output, shell, inputs })
@@ -329,9 +360,11 @@ impl AdmittedRun {
 
     /// Returns true if a child that was booted early is identical to the one that would be started now. Blocks.
     pub(crate) fn fits(&self, booted: &Booted) -> bool {
+        let private_dirs = &booted.prepared.files.private_dirs;
         !booted.has_ended()
             && self.spec.overrides.resumes.as_ref() == booted.prepared.files.copied_from()
             && self.resolved.protocol.waits_for_task()
+            && private_dirs.as_ref().is_none_or(|own| own.covers(self.provider(), self.until()))
             && booted.prepared.prompt == self.resolved.prompt(&self.plan)
             && self.pi().and_then(|pi| self.command(&pi, &booted.prepared.files)).is_ok_and(|now| {
                 now == booted.prepared.command

@@ -326,9 +326,6 @@ impl AdmittedRun {
     /// hides files and sockets, and `protected` are the paths of the tree that are protected now. Writes two small
     /// files.
     ///
-    /// The child's pi may write in its private agent directory, which contains the options of its shell's sandbox. So
-    /// the options of this command are written again, into a directory that the child can only read.
-    ///
     /// # Errors
     ///
     /// Fails if the command cannot be confined like the child's shell.

@@ -224,9 +224,9 @@ impl RunFiles {
         let note = self.note.as_ref().map(Note::path);
         let lock = self.lock.as_ref().map(SessionLock::path);
         let files = [&*self.prompt, &*self.guard].into_iter().chain(note).chain(lock);
-        let checks = self.private_dirs.iter().map(|_| PrivateDirs::checks(&self.child_directory));
+        let shells = self.private_dirs.iter().flat_map(|_| PrivateDirs::shells(&self.child_directory));
         let copies = self.copy.iter().flat_map(SessionCopy::paths);
-        self.own_places().chain(files).chain(copies).map(Path::to_path_buf).chain(checks).collect()
+        self.own_places().chain(files).chain(copies).map(Path::to_path_buf).chain(shells).collect()
     }
 
     /// Returns the session, which is also removed unless it is kept.
@@ -295,7 +295,7 @@ impl RunFiles {
                 fs::remove_file(file).map_or_else(|error| error.kind() == io::ErrorKind::NotFound, |()| true);
         }
         if let Some(private_dirs) = self.private_dirs.take() {
-            // Also removes private directories in the run's directory, including the one of its checks.
+            // Also removes private directories in the run's directory, including those of its shells.
             is_clear &= private_dirs.remove() & PrivateDirs::clear(&self.child_directory).is_ok();
         }
         is_clear

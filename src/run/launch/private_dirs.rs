@@ -6,12 +6,12 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use super::private_files::{PrivateDirsSpec, TokenUse};
 use crate::credentials::{
     GiveBack, PrivateAgentDir, Refused, has_entry, link_shell, needs_refresh, refresh_before_copy,
-    remove_tree,
+    remove_tree, rewrite_options,
 };
 use crate::run::blocking::blocking;
 use crate::run::callbacks::HostCallbacks;
@@ -25,7 +25,9 @@ pub(super) const TEMPORARY_PREFIX: &str = "pi-subagent-";
 pub(super) const AGENT: &str = "agent";
 /// The name of the temporary directory, if it is inside the run's directory.
 pub(super) const TEMPORARY: &str = "tmp";
-/// The name of the directory inside the run's directory from which the shell of its checks starts.
+/// The names of the directories inside the run's directory from which the child's shell and the shell of its checks
+/// start.
+pub(super) const SHELL: &str = "shell";
 pub(super) const CHECK: &str = "check";
 /// The permission bits that let group and others write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -37,6 +39,9 @@ pub(crate) struct PrivateDirs {
     temporary: Option<PathBuf>,
     agent: PrivateAgentDir,
     compile_cache: Option<(&'static str, OsString)>,
+    fixed: Vec<PathBuf>,
+    /// True if pi can write renewed tokens.
+    renews: bool,
 }
 
 impl PrivateDirs {
@@ -59,16 +64,19 @@ impl PrivateDirs {
         agent: Option<PathBuf>,
         wanted: PrivateDirsSpec<'_>,
     ) -> Result<Self, FileError> {
-        let PrivateDirsSpec { agent_dir, credentials, keys, is_sandboxed, temporaries, compile_cache } =
-            wanted;
+        let PrivateDirsSpec {
+            agent_dir, credentials, keys, is_sandboxed, temporaries, compile_cache, ..
+        } = wanted;
         let mut agent = PrivateAgentDir::create(agent_dir, &agent.unwrap_or_else(|| run.join(AGENT)))?;
         agent.add_keys(keys.iter().map(|known| (known.provider.as_str(), known.key.as_str())))?;
         if let Some(credentials) = credentials {
             agent.merge_credentials(credentials)?;
         }
         if !is_sandboxed {
-            return Ok(Self { temporary: None, agent, compile_cache: None });
+            return Ok(Self { temporary: None, agent, compile_cache: None, fixed: Vec::new(), renews: true });
         }
+        let renews = agent.may_renew(wanted.provider, wanted.until);
+        let fixed = agent.fixed(renews, wanted.downloads)?;
         let make = |path: PathBuf| match private::create_dir(&path) {
             Ok(()) => Ok(path),
             Err(error) => Err(FileError::at(&path)(error)),
@@ -83,7 +91,7 @@ impl PrivateDirs {
                 (NO_COMPILE_CACHE_VARIABLE, "1".into())
             }
         });
-        Ok(Self { temporary: Some(temporary), agent, compile_cache })
+        Ok(Self { temporary: Some(temporary), agent, compile_cache, fixed, renews })
     }
 
     /// Returns the path of the run's temporary directory inside the system's temporary directory.
@@ -93,12 +101,12 @@ impl PrivateDirs {
 
     /// Removes private directories that remain in a run's directory after its host and child were killed together.
     pub(crate) fn clear(run: &Path) -> io::Result<()> {
-        [AGENT, TEMPORARY, CHECK].iter().try_for_each(|name| remove_tree(&run.join(name)))
+        [AGENT, TEMPORARY, SHELL, CHECK].iter().try_for_each(|name| remove_tree(&run.join(name)))
     }
 
     /// Removes them. Returns true if nothing remains.
     pub(crate) fn remove(self) -> bool {
-        let Self { temporary, agent, compile_cache: _ } = self;
+        let Self { temporary, agent, .. } = self;
         // Tries to remove both, even if the first fails.
         let removals = [temporary.map(|temporary| remove_tree(&temporary)), Some(remove_tree(agent.path()))];
         removals.into_iter().flatten().all(|removed| removed.is_ok())
@@ -125,30 +133,42 @@ impl PrivateDirs {
         self.agent.shell()
     }
 
-    /// Makes pi start `program` as its shell, with these options.
-    pub(crate) fn replace_shell(&self, program: &Path, options: &[u8]) -> Result<(), FileError> {
-        self.agent.replace_shell(program, options)
+    /// Returns the paths in the agent directory that a sandboxed child must not change, where a mount namespace can
+    /// prevent it.
+    pub(crate) fn fixed(&self) -> &[PathBuf] {
+        &self.fixed
     }
 
-    /// Returns the directory that [`Self::shell_of_commands`] creates in the run's directory.
-    pub(crate) fn checks(run: &Path) -> PathBuf {
-        run.join(CHECK)
+    /// Returns true if pi can write each token of this provider that it may have to renew before `until`.
+    pub(crate) fn covers(&self, provider: Option<&str>, until: Option<SystemTime>) -> bool {
+        self.renews || !self.agent.may_renew(provider, until)
     }
 
-    /// Creates a shell like the child's in the run's directory, where the child cannot write. Blocks.
+    /// Makes pi start `program` as its shell, with these options. They are in the run's directory `run`, where the child
+    /// cannot write: with other options, the shell would have no sandbox.
+    pub(crate) fn replace_shell(&self, run: &Path, program: &Path, options: &[u8]) -> Result<(), FileError> {
+        self.agent.set_shell(&link_shell(&run.join(SHELL), program, options)?)
+    }
+
+    /// Replaces the options of the shell. No shell may have been started yet.
+    pub(crate) fn rewrite_shell_options(run: &Path, options: &[u8]) -> Result<(), FileError> {
+        rewrite_options(&run.join(SHELL), options)
+    }
+
+    /// Creates a shell like the child's for a check. Blocks.
     pub(crate) fn shell_of_commands(
         run: &Path,
         program: &Path,
         options: &[u8],
     ) -> Result<PathBuf, FileError> {
-        let place = Self::checks(run);
+        let place = run.join(CHECK);
         remove_tree(&place).map_err(FileError::at(&place))?;
         link_shell(&place, program, options)
     }
 
-    /// Replaces the options of the shell. No shell may have been started yet.
-    pub(crate) fn rewrite_shell_options(&self, options: &[u8]) -> Result<(), FileError> {
-        self.agent.rewrite_options(options)
+    /// Returns the directories of these shells.
+    pub(crate) fn shells(run: &Path) -> [PathBuf; 2] {
+        [SHELL, CHECK].map(|name| run.join(name))
     }
 
     /// Returns notices about files that the child does not get.
@@ -238,6 +258,9 @@ mod tests {
             is_sandboxed: true,
             temporaries: None,
             compile_cache: Some(cache),
+            provider: None,
+            until: None,
+            downloads: false,
         };
         PrivateDirs::create(&run, None, wanted).expect("the private directories are created")
     }

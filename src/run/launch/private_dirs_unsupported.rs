@@ -33,8 +33,16 @@ impl PrivateDirs {
         match self {}
     }
 
-    pub(crate) fn checks(run: &Path) -> PathBuf {
-        run.to_path_buf()
+    pub(crate) fn shells(run: &Path) -> [PathBuf; 2] {
+        [run.to_path_buf(), run.to_path_buf()]
+    }
+
+    pub(crate) fn covers(&self, _provider: Option<&str>, _until: Option<std::time::SystemTime>) -> bool {
+        match *self {}
+    }
+
+    pub(crate) fn fixed(&self) -> &[PathBuf] {
+        match *self {}
     }
 
     pub(crate) fn shell_of_commands(
@@ -61,12 +69,17 @@ impl PrivateDirs {
         match *self {}
     }
 
-    pub(crate) fn replace_shell(&self, _program: &Path, _options: &[u8]) -> Result<(), FileError> {
+    pub(crate) fn replace_shell(
+        &self,
+        _run: &Path,
+        _program: &Path,
+        _options: &[u8],
+    ) -> Result<(), FileError> {
         match *self {}
     }
 
-    pub(crate) fn rewrite_shell_options(&self, _options: &[u8]) -> Result<(), FileError> {
-        match *self {}
+    pub(crate) fn rewrite_shell_options(_run: &Path, _options: &[u8]) -> Result<(), FileError> {
+        Ok(())
     }
 
     pub(crate) fn skipped_files(&self) -> Vec<String> {

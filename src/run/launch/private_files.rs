@@ -22,6 +22,12 @@ pub(crate) struct PrivateDirsSpec<'a> {
     pub temporaries: Option<&'a Path>,
     /// pi's compile cache, for a sandboxed child to read.
     pub compile_cache: Option<&'a Path>,
+    /// The provider of the child's model, if known.
+    pub provider: Option<&'a str>,
+    /// The latest time at which the child ends, if there is one.
+    pub until: Option<SystemTime>,
+    /// True if pi may have to download a program for the child's tools.
+    pub downloads: bool,
 }
 
 /// The login that a child's copy of the credentials relies on.

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use super::files::RunFiles;
+use super::private_dirs::PrivateDirs;
 use crate::run::admit::resolve::ResolvedRun;
 use crate::run::context::HostContext;
 use crate::run::sandbox::hidden::{self, CREDENTIALS, SERVERS, below_home, private_tree, private_trees};
@@ -44,6 +45,7 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
     let project = (has_temporaries(sandbox, &spec.context) && is_temporary(&project)).then_some(project);
     let scope = resolved.scope.as_ref();
     let protected = scope.filter(|_| sandbox.metadata).map(|scope| scope.find_protected().protected);
+    let private_dirs = files.private_dirs.iter().filter(|_| sandbox.metadata);
     Some(Sandbox {
         // The path must not contain links, because the warden does not follow them.
         writable: files
@@ -52,7 +54,11 @@ pub(super) fn sandbox(resolved: &ResolvedRun, spec: &RunSpec, files: &RunFiles) 
             .map(|path| canonical(path))
             .chain(scope.into_iter().flat_map(WriteScope::writable))
             .collect(),
-        protected: protected.unwrap_or_default(),
+        protected: protected
+            .into_iter()
+            .flatten()
+            .chain(private_dirs.flat_map(PrivateDirs::fixed).map(|path| canonical(path)))
+            .collect(),
         metadata: sandbox.metadata,
         temporary_bytes: has_temporaries(sandbox, &spec.context).then_some(TEMPORARY_BYTES),
         shown: shown.into_iter().chain(private_tree(&spec.context, &spec.cwd)).chain(project).collect(),

@@ -14,7 +14,7 @@ use pi_subagent_warden::{is_transient, remove_tree};
 use rustix::fs::{CWD, FlockOperation, flock};
 
 use super::clear::{FORMER_GUARD, NOTE, Noted, clear, our_uid};
-use crate::run::launch::private_dirs::{AGENT, CHECK, TEMPORARY, TEMPORARY_PREFIX, temporary_name};
+use crate::run::launch::private_dirs::{AGENT, CHECK, SHELL, TEMPORARY, TEMPORARY_PREFIX, temporary_name};
 use files::{layout, open};
 
 /// The age after which a leftover is removed. No living run goes that long without a change.
@@ -95,7 +95,7 @@ fn is_our_directory(path: &Path) -> bool {
 
 /// Returns true if a run's directory contains files that we should have removed, and all of them are a day old.
 fn has_leftovers(run: &Path) -> bool {
-    let names = [layout::PROMPT, layout::GUARD, FORMER_GUARD, layout::LOCK, AGENT, CHECK, TEMPORARY];
+    let names = [layout::PROMPT, layout::GUARD, FORMER_GUARD, layout::LOCK, AGENT, SHELL, CHECK, TEMPORARY];
     let mut leftovers =
         names.iter().map(|name| run.join(name)).filter(|path| fs::symlink_metadata(path).is_ok()).peekable();
     leftovers.peek().is_some() && leftovers.all(|path| is_old(&path))
