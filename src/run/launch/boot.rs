@@ -297,7 +297,8 @@ impl AdmittedRun {
     fn pi(&self) -> Result<PiProgram, StartError> {
         let configured = self.resolved.config.pi_command.as_deref();
         let launcher = &self.resolved.launcher;
-        (launcher.locate(configured, &self.spec.cwd, &self.spec.context)).map_err(StartError::Executable)
+        (launcher.locate(configured, &self.spec.cwd, &self.resolved.untrusted, &self.spec.context))
+            .map_err(StartError::Executable)
     }
 
     fn command(&self, pi: &PiProgram, files: &RunFiles) -> Result<ChildCommand, StartError> {
