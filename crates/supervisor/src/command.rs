@@ -140,8 +140,9 @@ pub fn trusted_env<'a>(
     }
     let mut env: Vec<_> = env.iter().filter(|(name, _)| !platform::is_path_variable(name)).cloned().collect();
     // An empty `PATH` would mean the working directory. Without the variable, programs use the system's directories.
-    if !trusted.is_empty() {
-        let path = std::env::join_paths(trusted).expect("the entries come from such a list");
+    if !trusted.is_empty()
+        && let Ok(path) = std::env::join_paths(trusted)
+    {
         env.push(("PATH".into(), path));
     }
     env.into()

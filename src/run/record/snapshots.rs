@@ -27,13 +27,13 @@ pub(crate) async fn snapshot_store(
     let sandbox = capabilities.warden().zip(abilities);
     let sandbox = sandbox.map(|(warden, abilities)| (warden.to_owned(), abilities.mount_namespace.is_ok()));
     let limits = SnapshotLimits { bytes: config.snapshot.max_bytes, files: MAX_FILES };
-    let config = config.clone();
-    let context = context.clone();
     let untrusted = {
         let (config, context, cwd) = (config.clone(), context.clone(), cwd.to_path_buf());
-        blocking(move || untrusted(&config, &context, &cwd)).await
+        blocking(move || untrusted(&config, &context, &cwd))
     };
-    let git = Git::find(&context.env, &untrusted, sandbox).await?;
+    let git = Git::find(&context.env, &untrusted.await, sandbox).await?;
+    let config = config.clone();
+    let context = context.clone();
     let made = blocking(move || {
         let store = SnapshotStore::new(git, &context.agent_dir, &context.env, limits);
         let agent_dirs = config.project_agent_dirs.iter().map(PathBuf::from).collect();
