@@ -107,7 +107,7 @@ impl Run {
 }
 
 async fn roomy(scene: &Scene) -> SnapshotStore {
-    let git = Git::find(&scene.env(), None).await.expect("git is found");
+    let git = Git::find(&scene.env(), &[], None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 64 << 20, files: 4 * MANY };
     SnapshotStore::new(git, &scene.at("agent"), &scene.env(), limits)
 }
@@ -602,7 +602,7 @@ async fn apply_in_another_process() {
     let at = |name| PathBuf::from(std::env::var_os(name).expect("`PATH` is set"));
     let path = std::env::var_os("PATH").expect("`PATH` is set");
     let env = vec![("PATH".into(), path), ("HOME".into(), at("STAGE").join("home").into())];
-    let git = Git::find(&env, None).await.expect("git is found");
+    let git = Git::find(&env, &[], None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 64 << 20, files: 4 * MANY };
     let store = SnapshotStore::new(git, &at("STAGE").join("agent"), &env, limits);
     store.apply(ID, false).await.expect("the apply succeeds");

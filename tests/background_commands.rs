@@ -421,7 +421,7 @@ fn actions_report_their_result() {
     for (action, done) in [("stop", "stopped"), ("send", "sent a message"), ("resume", "resumed")] {
         section(&mut text, action, &refused_report(&run, done, "it waits for its turn"));
     }
-    let script = AllowedScript { path: "/project/scripts/review.ts".into(), sha256: String::new() };
+    let script = AllowedScript { path: "/project/scripts/review.ts".into(), ..AllowedScript::default() };
     section(&mut text, "workflow", &workflow_started_report(script));
     let end = |exit_code, was_stopped, output: &str| {
         let (file, duration) = ("scripts/review.ts".to_owned(), Duration::from_secs(75));

@@ -1,6 +1,7 @@
 //! The question whether a project's agent may run shows exactly everything that a yes allows.
 #![cfg(unix)]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,7 +12,7 @@ use crate::support::scene::Scene;
 use crate::support::stage::User;
 use pi_subagent_native::present::paint::Palette;
 use pi_subagent_native::present::{QuestionKey, QuestionKeyNames, QuestionScreen};
-use pi_subagent_native::run::{Answer, ConfirmRequest, Control, Progress};
+use pi_subagent_native::run::{Answer, ConfirmRequest, Control, Progress, allow_script, allowed_script};
 use serde_json::json;
 use tokio::sync::watch;
 
@@ -302,4 +303,63 @@ async fn a_question_about_a_file_that_is_being_replaced_always_shows_its_text() 
     for question in questions.iter().flatten() {
         assert!(question.contains("\n\nAll of the file: "), "{question}");
     }
+}
+
+/// The commands of such an agent would run in the other project.
+#[tokio::test]
+async fn a_link_to_an_agent_of_another_project_is_not_allowed_with_its_target() {
+    for link in [".pi/agents/local.md", ".pi/agents", ".pi"] {
+        let mut project = Project::new();
+        project.write(&agent("", "Look."));
+        assert!(project.ask(true).await.is_some());
+        assert_eq!(project.ask(true).await, None);
+        let other = project.0.path("other");
+        let at = other.join(link);
+        fs::create_dir_all(other.join(".git")).expect("the directory is created");
+        fs::create_dir_all(at.parent().expect("the path has a parent")).expect("the directory is created");
+        std::os::unix::fs::symlink(project.0.path("project").join(link), &at).expect("the link is created");
+        project.0.spec.cwd = other;
+        assert!(project.ask(true).await.is_some(), "{link}");
+        assert_eq!(project.ask(true).await, None, "{link}");
+    }
+}
+
+#[tokio::test]
+async fn pi_continues_a_script_only_with_the_imports_of_its_last_start_by_the_user() {
+    let scene = Scene::new(Child::new(), json!({}));
+    let context = &scene.spec.context;
+    let cwd = scene.path("project").canonicalize().expect("the path exists");
+    let write = |name: &str, text: &str| fs::write(cwd.join(name), text).expect("the file is written");
+    let user = || User { confirms: Some(Box::new(|_| true)), ..User::default() };
+    write("flow.mts", "import './lib.mts';\n");
+    write("lib.mts", "// A comment.\n");
+    let started = allow_script("flow.mts", &cwd, context, &user()).await.expect("the user allows it");
+    assert_eq!(started.imports, None, "the user may start it with any imports");
+    let again = || allowed_script(&started.path, &cwd, context).map(|script| script.imports);
+    assert_eq!(again(), Ok(Some(BTreeMap::new())), "unknown imports are refused");
+    // The process of the script records them.
+    let lib = cwd.join("lib.mts");
+    let hash = agents::content_hash(b"// A comment.\n");
+    fs::write(&started.imports_file, format!("{}\n", json!({ "path": lib, "sha256": hash })))
+        .expect("the file is written");
+    assert_eq!(again(), Ok(Some([(lib.clone(), hash)].into())));
+    let shown = |name: &str| cwd.join(name).display().to_string();
+    let changed = Err(format!("`{}`, which it imports, has changed since you started it", shown("lib.mts")));
+    write("lib.mts", "// Another comment.\n");
+    assert_eq!(again(), changed);
+    fs::remove_file(&lib).expect("the file is removed");
+    assert_eq!(again(), changed);
+    write("lib.mts", "// A comment.\n");
+    assert!(again().is_ok());
+    // A link in another project needs its own consent, and has its own imports.
+    let other = scene.path("other");
+    fs::create_dir(&other).expect("the directory is created");
+    std::os::unix::fs::symlink(cwd.join("flow.mts"), other.join("flow.mts")).expect("the link is created");
+    let linked = || allowed_script(&other.join("flow.mts"), &other, context).map(|script| script.imports);
+    let not_allowed = format!("`{}` has changed since you allowed it", other.join("flow.mts").display());
+    assert_eq!(linked(), Err(not_allowed));
+    allow_script("flow.mts", &other, context, &user()).await.expect("the user allows it");
+    assert_eq!(linked(), Ok(Some(BTreeMap::new())));
+    write("flow.mts", "// Another script.\n");
+    assert_eq!(again(), Err(format!("`{}` has changed since you allowed it", shown("flow.mts"))));
 }

@@ -3,7 +3,7 @@
 #![cfg(target_os = "linux")]
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::sync::Arc;
 
 use crate::support::child::Child;
@@ -431,4 +431,45 @@ async fn doctor_reports_whether_the_remote_machine_has_git_and_uses_a_new_id_eac
         launches.split_whitespace().filter_map(|word| word.strip_prefix("pi-subagent-")).collect();
     assert_eq!(ids.len(), 2, "{launches}");
     assert!(ids[0] != ids[1] && ids.iter().all(|id| id.len() == 8), "{ids:?}");
+}
+
+/// Agents may write in the project, so a later run must not start a program from there.
+#[tokio::test]
+async fn a_launcher_is_never_a_program_of_the_project() {
+    let mut scene = at(Place::Words, answers(), &json!({}));
+    let program = |scene: &Scene, name: &str, text: &str| {
+        let path = scene.path(name);
+        fs::create_dir_all(path.parent().expect("the path has a parent")).expect("the directory is created");
+        fs::write(&path, text).expect("the file is written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
+        path
+    };
+    let planted = program(&scene, "project/bin/box", "#!/bin/sh\ntouch \"${0%/*}/../../planted\"\nexit 1\n");
+    far(&mut scene)["command"][0] = "box".into();
+    let env = &mut Arc::make_mut(&mut scene.spec.context).env;
+    let system = env.pop().expect("`PATH` is set").1;
+    let entries = [scene.path("project/bin"), scene.path("bin")];
+    let path = std::env::join_paths(entries.into_iter().chain(std::env::split_paths(&system)));
+    Arc::make_mut(&mut scene.spec.context).env = vec![("PATH".into(), path.expect("a search path"))];
+
+    let note = format!("`{}` is not used, because agents may write there", planted.display());
+    let result = run(&scene, &User::default()).await;
+    assert!(
+        result.text.contains(&format!("program `box` is in no directory of PATH; {note}")),
+        "{}",
+        result.text
+    );
+    let checks = checks(&scene, User::default()).await;
+    let expected = format!("its program `box` was not found; {note}");
+    assert!(checks.iter().any(|check| check.message.contains(&expected)), "{checks:?}");
+
+    // The same name outside of the project. What it starts does not see the project's programs either.
+    let seen = scene.path("seen");
+    let text = format!("#!/bin/sh\necho \"$PATH\" >'{}'\nexec /bin/sh \"$@\"\n", seen.display());
+    program(&scene, "bin/box", &text);
+    let result = run(&scene, &User::default()).await;
+    assert!(result.text.starts_with("The whole answer."), "{}", result.text);
+    let expected = format!("{}:", scene.path("bin").display());
+    assert!(read(&scene, "seen").starts_with(&expected), "{}", read(&scene, "seen"));
+    assert!(!scene.path("planted").exists());
 }

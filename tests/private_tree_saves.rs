@@ -59,7 +59,7 @@ fn is_kept(kept: Option<&PathBuf>, name: &str) -> bool {
 async fn a_file_saved_during_the_import_is_on_the_branch_or_in_the_kept_tree() {
     for round in 0..4 {
         let scene = Scene::committed();
-        let git = Git::find(&scene.env(), None).await.expect("git is found");
+        let git = Git::find(&scene.env(), &[], None).await.expect("git is found");
         let store = SnapshotStore::new(git, &scene.at("agent"), &scene.env(), ROOMY);
         let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
         store.note_other_tree(&snapshot).await.expect("the other tree is recorded");

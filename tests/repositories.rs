@@ -308,7 +308,7 @@ async fn an_undo_works_after_the_history_was_rewritten() {
                 scene.git(&["gc", "-q"]);
             }
             let agent_dir = place.unwrap_or_else(|| scene.at("agent"));
-            let git = Git::find(&scene.env(), None).await.expect("git is found");
+            let git = Git::find(&scene.env(), &[], None).await.expect("git is found");
             let store = SnapshotStore::new(git, &agent_dir, &scene.env(), LIMITS);
             let snapshot = store.take(ID, &scene.root()).await.expect("the snapshot is taken");
             for name in ["kept.txt", "dir/inner.txt", "staged.txt"] {

@@ -1159,7 +1159,7 @@ echo odd > 'g, h, all tests passed'; echo odd > '`x` and 9 more'"#;
     assert!(result.text.ends_with(listed), "{}", result.text);
     // The earlier partial answer is kept.
     let context = &scene.spec.context;
-    let git = Git::find(&context.env, None).await.expect("git is found");
+    let git = Git::find(&context.env, &[], None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 1 << 20, files: 100 };
     let store = SnapshotStore::new(git, &context.agent_dir, &context.env, limits);
     let id = result.details.run_id.as_deref().expect("the run has an ID");
@@ -1662,4 +1662,65 @@ async fn the_attempts_of_a_run_share_its_hard_limit() {
         "the attempts share the limit of 5000 ms: {} ms",
         single.duration_ms
     );
+}
+
+/// Puts directories in front of the host's `PATH`.
+fn search_first(scene: &mut Scene, directory: &str) {
+    let first = scene.path(directory);
+    let env = &mut context(&mut scene.spec).env;
+    let (_, system) = env.pop().expect("`PATH` is set");
+    let path = std::env::join_paths(std::iter::once(first).chain(std::env::split_paths(&system)));
+    env.push(("PATH".into(), path.expect("a search path")));
+}
+
+/// A writer of an earlier run could have put it there.
+#[cfg(unix)]
+#[tokio::test]
+async fn a_git_of_the_project_is_not_started() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let mut scene = scene(Child::new().runs("echo new > made.txt").starts().says("Done.").settles())
+        .config(json!({ "allowWrite": true }))
+        .with(|spec| spec.agent = "writer".into())
+        .write(
+            "agent/agents/writer.md",
+            "---\nname: writer\ntools: read, write\nisolation: none\n---\nWrite.",
+        )
+        .write("project/bin/git", "#!/bin/sh\ntouch \"${0%/*}/../../planted\"\nexit 1\n");
+    let git = scene.path("project/bin/git");
+    fs::set_permissions(&git, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
+    fs::remove_dir(scene.path("project/.git")).expect("the directory is removed");
+    let made = std::process::Command::new("git").args(["init", "-q"]).arg(scene.path("project")).status();
+    assert!(made.expect("git runs").success());
+    search_first(&mut scene, "project/bin");
+    let result = scene.run().await;
+    let artifacts = format!("{:?}", result.details.results[0]);
+    assert!(artifacts.contains("made.txt"), "another git lists the changes: {artifacts}");
+    assert!(scene.path("agent/subagents/snapshots").read_dir().is_ok_and(|mut found| found.next().is_some()));
+    assert!(!scene.path("planted").exists());
+}
+
+/// pi starts programs outside of the sandbox of its shell.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn only_the_shell_of_a_sandboxed_child_finds_programs_of_the_project() {
+    let report = r#"shell=$(sed -n 's/.*"shellPath": *"\([^"]*\)".*/\1/p' "$PI_CODING_AGENT_DIR/settings.json")
+        echo "$PATH" >child-path; PATH="/added:$PATH" "$shell" -c 'echo "$PATH"' >shell-path"#;
+    let mut scene = scene(Child::new().runs(report).starts().says("Done.").settles())
+        .config(json!({ "allowWrite": true }))
+        .with(|spec| spec.agent = "writer".into())
+        .write("agent/agents/writer.md", "---\nname: writer\ntools: read, bash\nisolation: none\n---\nWrite.")
+        .write("project/bin/tool", "");
+    search_first(&mut scene, "project/bin");
+    context(&mut scene.spec).warden = Some(crate::support::program::warden());
+    let users = scene.spec.context.var("PATH").expect("`PATH` is set").into_owned();
+    let result = scene.run().await;
+    let single = &result.details.results[0];
+    if !single.sandbox.as_ref().is_some_and(|sandbox| sandbox.enforced) {
+        return;
+    }
+    let own =
+        |name: &str| fs::read_to_string(scene.path("project").join(name)).expect("the child has written it");
+    let (_, rest) = users.split_once(':').expect("`PATH` has two directories");
+    assert_eq!(own("child-path").trim_end(), rest, "{}", result.text);
+    assert_eq!(own("shell-path").trim_end(), format!("/added:{users}"), "{}", result.text);
 }

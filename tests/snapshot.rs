@@ -497,11 +497,11 @@ async fn an_unreadable_file_is_reported() {
     assert!(matches!(refused, SnapshotError::NoRepository { .. }), "{refused}");
     assert!(store.take("../../../x", &scene.root()).await.is_err());
     let nowhere = [("PATH".into(), scene.at("plain").into())];
-    assert!(matches!(Git::find(&nowhere, None).await, Err(GitError::Missing)));
+    assert!(matches!(Git::find(&nowhere, &[], None).await, Err(GitError::Missing(_))));
     let old = scene.at("plain/git");
     fs::write(&old, "#!/bin/sh\necho git version 2.25.1\n").expect("the file is written");
     fs::set_permissions(&old, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
-    let error = Git::find(&nowhere, None).await.expect_err("git is too old");
+    let error = Git::find(&nowhere, &[], None).await.expect_err("git is too old");
     assert_eq!(error.to_string(), "git 2.25.1 is too old: 2.32 or newer is needed");
 }
 

@@ -612,7 +612,7 @@ fn report() -> Report {
         lines: vec![ReportLine { text: "t".to_owned(), ..ReportLine::default() }],
         exact: Some(vec![ReportLine::default()]),
         watch: Some("k".into()),
-        workflow: Some(Box::new(AllowedScript { path: "/f".into(), sha256: "0".to_owned() })),
+        workflow: Some(Box::new(AllowedScript { path: "/f".into(), ..AllowedScript::default() })),
         stops: [7].into(),
         is_on_card: true,
     }
@@ -661,8 +661,13 @@ fn reports_and_findings_have_the_declared_fields() {
     let offered =
         Completion { value: "stop".to_owned(), label: "stop".to_owned(), description: "d".to_owned() };
     compare("Completion", &offered, &offered);
-    let script = AllowedScript { path: "/f".into(), sha256: "0".to_owned() };
-    compare("AllowedScript", &script, &script);
+    let script = AllowedScript {
+        path: "/f".into(),
+        sha256: "0".to_owned(),
+        imports_file: "/i".into(),
+        imports: Some([("/g".into(), "1".to_owned())].into()),
+    };
+    compare("AllowedScript", &script, &AllowedScript { imports: None, ..script.clone() });
     let interrupted = |script| InterruptedWorkflow { text: "t".to_owned(), script };
     compare("InterruptedWorkflow", &interrupted(Some(script)), &interrupted(None));
     compare("CommandReport", &report(), &Report::default());

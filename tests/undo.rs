@@ -497,7 +497,7 @@ async fn no_save_is_lost_during_an_undo() {
         scene.write(&name, "before the run\n");
     }
     scene.commit();
-    let git = Git::find(&scene.env(), None).await.expect("git is found");
+    let git = Git::find(&scene.env(), &[], None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 1 << 20, files: 100_000 };
     let store = SnapshotStore::new(git, &scene.at("agent"), &scene.env(), limits);
     let mut saves = 0;

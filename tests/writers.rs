@@ -318,7 +318,7 @@ async fn a_private_tree_is_taken_over_only_when_the_child_of_a_killed_process_is
     let scene = Scene::with(stays());
     let agent_dir = scene.0.path().join("agent");
     let env: Vec<_> = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
-    let git = Git::find(&env, None).await.expect("git is found");
+    let git = Git::find(&env, &[], None).await.expect("git is found");
     let limits = SnapshotLimits { bytes: 1 << 20, files: 1000 };
     let store = SnapshotStore::new(git, &agent_dir, &env, limits);
     let mut other = Actor::start(&agent_dir);

@@ -493,7 +493,7 @@ describe("keys with an effect", () => {
 		assert.equal(panel.foot, "s again stops the workflow and all of its runs; other keys cancel: “review”");
 		await panel.press("s", "r");
 		assert.match(panel.foot, /the workflow “review” is running/);
-		const script = { path: "/project/review.ts", sha256: "0" };
+		const script = { path: "/project/review.ts", sha256: "0", importsFile: "/imports.jsonl" };
 		background.answer = (line) => ({ ...report(`done: ${line}`), workflow: script });
 		await panel.press("G");
 		assert.equal(panel.foot, "s give up  r continue  i info  a all sessions  ? keys  escape close");

@@ -251,6 +251,34 @@ for (const version of piVersions) {
 			await last.close();
 		});
 
+		test("continues after a change of an import only when the user starts it", async () => {
+			const importing = long.replace('"long"', '"importing"').replace('"say one"', '"say " + word');
+			stage.world.write("lib/word.ts", 'export const word: string = "one";\n');
+			stage.world.write("importing.ts", `import { word } from "./lib/word.ts";\n${importing}`);
+			isWorking = true;
+			const from = stage.server.requests.length;
+			const rpc = startRpc(stage.world, { answer: yes });
+			await rpc.notices("/subagents workflow importing.ts");
+			await eventually(
+				() => stage.childRequests(from).some(({ userText }) => userText === "work"),
+				"the second run works",
+			);
+			rpc.pi.child.kill("SIGKILL");
+			await rpc.pi.finished;
+			isWorking = false;
+			stage.world.write("lib/word.ts", 'export const word: string = "one"; // Changed.\n');
+			const again = startRpc(stage.world, { answer: yes });
+			await notice(
+				again,
+				/the workflow importing ended with an earlier pi, and `\S*word\.ts`, which it imports, has changed since you started it\. `\/subagents workflow importing\.ts` continues it/,
+			);
+			await again.notices("/subagents resume importing");
+			assert.match(await notice(again, /importing\.ts has ended/), /first: one/);
+			assert.equal(asked(again).length, 0, "the script itself has not changed");
+			await again.notices("/subagents discard --yes importing");
+			await again.close();
+		});
+
 		test("has its name completed", async () => {
 			const screen = await startTui(stage.world);
 			await screen.waitFor("scripted-model");

@@ -61,6 +61,7 @@ pub(crate) fn child(program: &str, arguments: &[&str]) -> io::Result<ChildComman
         args: arguments.iter().map(OsString::from).collect(),
         cwd: std::env::current_dir()?,
         env: std::env::vars_os().collect(),
+        untrusted: Vec::new(),
         guardian: None,
     })
 }

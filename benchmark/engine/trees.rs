@@ -48,7 +48,7 @@ pub(super) fn measure(
                 abilities.landlock.is_ok().then(|| (PathBuf::from(warden), abilities.mount_namespace.is_ok()))
             }
         };
-        let git = Git::find(&env, sandbox).await?;
+        let git = Git::find(&env, &[], sandbox).await?;
         let limits = SnapshotLimits { bytes: 1 << 28, files: 200_000 };
         let store = SnapshotStore::new(git, &folder.join("agent"), &env, limits);
         for round in 0..rounds.parse::<usize>()? {

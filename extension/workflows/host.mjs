@@ -1,14 +1,17 @@
 /**
  * Loaded with `--import` into the process of a workflow, before the user's script. It makes `pi-subagent-native` resolve
- * to this package, hands the place of the session over to it, and runs only the text that the user has allowed. The
- * process ends with pi, which holds the other end of its standard input.
+ * to this package, hands the place of the session over to it, and runs only the text that the user has allowed. If the
+ * user starts the script, its imports are recorded. If pi starts it again, it may import only these files, unchanged.
+ * The process ends with pi, which holds the other end of its standard input.
  *
  * Plain JavaScript, because Node does not strip types of files below `node_modules`.
  */
 
 import { createHash } from "node:crypto";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import module from "node:module";
 import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
 
 /**
  * The first line of standard input. It may contain keys, so it is neither an argument nor an environment variable.
@@ -16,6 +19,8 @@ import { createInterface } from "node:readline";
  * @typedef {object} Start
  * @property {string} script The URL of the script.
  * @property {string} sha256 The hash of the allowed text.
+ * @property {string} [importsFile] The file that records the imports of a script that the user starts.
+ * @property {Record<string, string>} [imports] The hashes of the recorded files, if pi starts the script by itself.
  * @property {object} place The options of the session, for `Symbol.for("pi-subagent-native.place")`.
  */
 
@@ -26,7 +31,7 @@ const NAMES = new Map([
 ]);
 
 /** @type {Start} */
-const { script, sha256, place } = await new Promise((resolve, reject) => {
+const { script, sha256, importsFile, imports, place } = await new Promise((resolve, reject) => {
 	const lines = createInterface({ input: process.stdin });
 	lines.once("line", (line) => resolve(JSON.parse(line)));
 	// pi has ended. The wardens end the children, and the next pi continues the workflow.
@@ -49,6 +54,11 @@ Object.assign(globalThis, { [Symbol.for("pi-subagent-native.place")]: place });
 /** True once Node has resolved the script. */
 let hasEntry = false;
 
+/** The imported files, by their URLs. */
+const known = new Set();
+
+if (importsFile && !imports) record("", "w");
+
 module.registerHooks({
 	resolve(specifier, context, next) {
 		const url = NAMES.get(specifier);
@@ -59,19 +69,68 @@ module.registerHooks({
 			if (resolved.url !== script) throw new Error("the script has been replaced since you allowed it");
 			hasEntry = true;
 		}
+		// Node loads addons without the hook below. This package's own one may lie next to the package.
+		const isOwn = context.parentURL?.startsWith(root.href);
+		if (resolved.url.endsWith(".node") && !isOwn) noteImport(resolved.url, undefined);
 		return resolved;
 	},
 	load(url, context, next) {
 		const loaded = next(url, context);
-		if (url === script && createHash("sha256").update(allowed(loaded.source)).digest("hex") !== sha256) {
+		if (url !== script) noteImport(url, loaded.source);
+		else if (hashOf(bytesOf(loaded.source) ?? "") !== sha256) {
 			throw new Error("the script has changed since you allowed it");
 		}
 		return loaded;
 	},
 });
 
+/**
+ * Records an imported file, or compares it with the recorded one. Files of packages count, too: an agent can write in
+ * `node_modules` of its tree. Only this package's own files do not count, because pi has loaded them.
+ *
+ * @param {string} url
+ * @param {module.ModuleSource | undefined} source
+ */
+function noteImport(url, source) {
+	if (!url.startsWith("file:") || url.startsWith(root.href)) return;
+	const path = fileURLToPath(url);
+	const stored = readFileSync(path);
+	let bytes = bytesOf(source) ?? stored;
+	// Node has decoded this text.
+	if (source === stored.toString()) bytes = stored;
+	const hash = hashOf(bytes);
+	if (imports) {
+		if (imports[path] === hash) return;
+		const what = imports[path] === undefined ? "was not imported when" : "has changed since";
+		throw new Error(`${path} ${what} you started the script. Start it again to allow this`);
+	}
+	if (known.has(url)) return;
+	known.add(url);
+	record(`${JSON.stringify({ path, sha256: hash })}\n`, "a");
+}
+
+/**
+ * If the imports cannot be recorded, the script runs anyway, but pi does not continue it by itself.
+ *
+ * @param {string} line
+ * @param {"a" | "w"} flag
+ */
+function record(line, flag) {
+	if (!importsFile) return;
+	try {
+		const options = { mode: 0o600, flag };
+		if (flag === "w") writeFileSync(importsFile, line, options);
+		else appendFileSync(importsFile, line, options);
+	} catch {}
+}
+
 /** @param {module.ModuleSource | undefined} source */
-function allowed(source) {
-	if (typeof source === "string") return source;
-	return source ? Buffer.from(/** @type {ArrayBuffer} */ (source)) : "";
+function bytesOf(source) {
+	if (typeof source === "string") return Buffer.from(source);
+	return source ? Buffer.from(/** @type {ArrayBuffer} */ (source)) : undefined;
+}
+
+/** @param {string | Buffer} bytes */
+function hashOf(bytes) {
+	return createHash("sha256").update(bytes).digest("hex");
 }

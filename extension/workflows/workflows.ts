@@ -52,7 +52,8 @@ export function onWorkflowEnd(listener: typeof report): void {
 }
 
 /** Starts a script that the user has allowed. `place` has the options of the session. Resolves when the process has ended. */
-export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOptions): Promise<void> {
+export function startWorkflow(script: AllowedScript, place: SurfaceOptions): Promise<void> {
+	const { path, ...allowed } = script;
 	const host = new URL("extension/workflows/host.mjs", packageFolder);
 	const args = ["--import", host.href, path];
 	// Options for Node are meant for pi: an inspector would stop the script before it begins.
@@ -65,9 +66,8 @@ export function startWorkflow({ path, sha256 }: AllowedScript, place: SurfaceOpt
 	child.stderr.setEncoding("utf8").on("data", errors.add);
 	// A process that has ended already says so by its exit code.
 	child.stdin.on("error", () => undefined);
-	child.stdin.write(
-		`${JSON.stringify({ script: pathToFileURL(path).href, sha256, place: { ...place, file: path } })}\n`,
-	);
+	const start = { script: pathToFileURL(path).href, ...allowed, place: { ...place, file: path } };
+	child.stdin.write(`${JSON.stringify(start)}\n`);
 	const { promise: ended, resolve } = Promise.withResolvers<void>();
 	const workflow: Workflow = { path, place, child, ended, wasStopped: false };
 	live.add(workflow);

@@ -18,7 +18,7 @@ use super::writing::{git_variables, writing};
 use crate::log::{self, Report};
 use crate::run::{
     CallSettings, CannotRun, HostCallbacks, HostCapabilities, HostContext, Listed, Listing, Memory, Origin,
-    PiProgram, PiVersion, find_permission_hooks, list_agents, off_thread,
+    PiProgram, PiVersion, find_permission_hooks, list_agents, off_thread, untrusted,
 };
 use agents::Source;
 use agents::config::{Config, InheritExtensions, Spare};
@@ -102,16 +102,17 @@ async fn examine(
     let mut listing = list_agents(cwd, context, settings, &capabilities);
     listing.check_models(&config, context, callbacks).await;
     checks.extend(agents(&listing));
-    checks.extend(programs(&listing, &config, context));
+    let untrusted = untrusted(&config, context, cwd);
+    checks.extend(programs(&listing, &config, &untrusted, context));
     checks.extend(session_keys(context));
     checks.extend(names(context));
-    checks.push(child_command(cwd, context, &config, &capabilities).await);
+    checks.push(child_command(cwd, &untrusted, context, &config, &capabilities).await);
     checks.push(supervision(&config, &capabilities));
     checks.push(sandbox(&config, &capabilities));
     checks.extend(writing(cwd, &config, context, &capabilities));
     checks.extend(git_variables(cwd, context));
     checks.push(permission_hooks(&config, context));
-    checks.extend(launchers(cwd, &config, context).await);
+    checks.extend(launchers(cwd, &config, &untrusted, context).await);
     checks.extend(spares(&config));
     checks.extend(directories(context));
     checks.extend(store(context));
@@ -310,12 +311,13 @@ fn spares(config: &Config) -> Option<Check> {
 
 async fn child_command(
     cwd: &Path,
+    untrusted: &[PathBuf],
     context: &HostContext,
     config: &Config,
     capabilities: &HostCapabilities,
 ) -> Check {
     const AREA: &str = "child command";
-    let pi = match PiProgram::locate(config.pi_command.as_deref(), cwd, context) {
+    let pi = match PiProgram::locate(config.pi_command.as_deref(), cwd, untrusted, context) {
         Ok(pi) => pi,
         Err(error) => return Check::new(AREA, Status::Error, error.to_string()),
     };
@@ -327,7 +329,8 @@ async fn child_command(
     let guardian =
         capabilities.warden().map(|warden| Guardian { program: warden.into(), options: Options::default() });
     let env = without_git_variables(&context.env);
-    let command = ChildCommand { program: pi.program.clone(), args, cwd, env, guardian };
+    let command =
+        ChildCommand { program: pi.program.clone(), args, cwd, env, untrusted: untrusted.to_vec(), guardian };
     let output = match capture(command, VERSION_TIMEOUT, VERSION_BYTES).await {
         Ok(captured) if captured.is_success() => captured,
         Ok(captured) => {

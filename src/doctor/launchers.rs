@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::check::{Check, Status};
 use crate::run::{
-    Configured, GUARD, HostContext, LauncherTest, OutputTimestamps, PiVersion, RunId, TestAnswer, run_cancel,
-    spawn_task,
+    Configured, GUARD, HostContext, Job, LauncherTest, OutputTimestamps, PiVersion, RunId, TestAnswer,
+    run_cancel, spawn_task,
 };
 use agents::config::Config;
 use sanitizer::{chain, figures, with_cause};
@@ -19,7 +19,12 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 const MAX_BYTES: usize = 256 * 1024;
 
 /// Tests all launchers, side by side.
-pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext) -> Vec<Check> {
+pub(super) async fn launchers(
+    cwd: &Path,
+    config: &Config,
+    untrusted: &[PathBuf],
+    context: &HostContext,
+) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(name) = config.launcher.as_ref().filter(|name| *name != agents::config::LOCAL)
         && !config.launchers.contains_key(name)
@@ -31,9 +36,9 @@ pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext
         .map(|(name, settings)| {
             let launcher = Configured::new(name, settings);
             let name = name.clone();
-            let cwd = cwd.to_path_buf();
+            let (cwd, untrusted) = (cwd.to_path_buf(), untrusted.to_vec());
             let context = context.clone();
-            spawn_task(async move { test(&name, &launcher, cwd, &context, TIMEOUT).await })
+            spawn_task(async move { test(&name, &launcher, &cwd, &untrusted, &context, TIMEOUT).await })
         })
         .collect();
     for test in tests {
@@ -46,24 +51,29 @@ pub(super) async fn launchers(cwd: &Path, config: &Config, context: &HostContext
 async fn test(
     name: &str,
     launcher: &Configured,
-    cwd: PathBuf,
+    cwd: &Path,
+    untrusted: &[PathBuf],
     context: &HostContext,
     limit: Duration,
 ) -> Check {
     let error = |why: String| Check::new(AREA, Status::Error, format!("`{name}`: {why}"));
-    match launcher.missing(context) {
-        Some(("command", program)) => {
+    match launcher.missing(untrusted, context) {
+        Some(("command", program, missing)) => {
             return error(format!(
-                "its program `{program}` was not found; start `command` with a program in PATH or an \
-                 absolute path"
+                "its program `{program}` was not found{}; start `command` with a program in PATH or an \
+                 absolute path",
+                missing.note()
             ));
         }
-        Some((field, program)) => {
-            return error(format!("`{program}`, which its `{field}` begins with, was not found"));
+        Some((field, program, missing)) => {
+            let note = missing.note();
+            return error(format!("`{program}`, which its `{field}` begins with, was not found{note}"));
         }
         None => {}
     }
-    let LauncherTest { command, input, cancel } = launcher.test(&RunId::random(), GUARD, &cwd, context);
+    let run_id = RunId::random();
+    let job = Job { run_id: &run_id, agent: "doctor", cwd, untrusted };
+    let LauncherTest { command, input, cancel } = launcher.test(job, GUARD, context);
     let mut timestamps = OutputTimestamps::start();
     let output =
         match capture_observed(command, input, limit, MAX_BYTES, |bytes| timestamps.note(bytes)).await {
@@ -191,8 +201,7 @@ mod tests {
                 warden: None,
                 host: Host::default(),
             };
-            let check =
-                test("far", &launcher, root.path().to_owned(), &context, Duration::from_secs(1)).await;
+            let check = test("far", &launcher, root.path(), &[], &context, Duration::from_secs(1)).await;
             assert!(check.message.contains(expected), "{label}: {check:?}");
             assert_ne!(check.status, Status::Ok, "{label}");
             let read = |name: &str| fs::read_to_string(root.path().join(name)).unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Checks the programs behind pi's tools `grep` and `find`.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use super::check::{Check, Status};
 use crate::run::{HostContext, Listing, fetched_programs, missing_programs};
@@ -10,11 +11,16 @@ use agents::config::Config;
 const PACKAGES: [(&str, &str, &str); 2] = [("rg", "ripgrep", "ripgrep"), ("fd", "fd", "fd-find")];
 
 /// Reports the missing programs behind the tools of the agents. pi looks for a program in its own directory of programs, then
-/// on `PATH`. A child of another machine has its own programs.
-pub(super) fn programs(listing: &Listing, config: &Config, context: &HostContext) -> Vec<Check> {
+/// on `PATH` outside of the directories `untrusted`. A child of another machine has its own programs.
+pub(super) fn programs(
+    listing: &Listing,
+    config: &Config,
+    untrusted: &[PathBuf],
+    context: &HostContext,
+) -> Vec<Check> {
     let configured = config.env.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
     let env: Vec<_> = context.env.iter().cloned().chain(configured).collect();
-    let missing = missing_programs(&context.agent_dir, &env);
+    let missing = missing_programs(&context.agent_dir, &env, untrusted);
     missing.into_iter().filter_map(|(tool, program)| check(tool, program, listing, context)).collect()
 }
 

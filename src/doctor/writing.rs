@@ -7,7 +7,7 @@ use super::check::{Check, Status};
 use crate::run::{HostCapabilities, HostContext, WriteScope};
 use agents::SandboxMode;
 use agents::config::{AllowWrite, Config};
-use supervisor::{resolve_program, search_path};
+use supervisor::resolve_program;
 use worktree::withheld_git_variables;
 
 const AREA: &str = "writing";
@@ -79,11 +79,11 @@ fn in_tree(cwd: &Path, config: &Config, context: &HostContext) -> Vec<Check> {
 
 /// Returns the existing caches of the tools in `PATH` that children cannot write, spelled as in the configuration.
 fn missing(scope: &WriteScope, context: &HostContext) -> Vec<String> {
-    let search = search_path(&context.env);
     let variable =
         |name: &str| context.var(name).filter(|value| !value.is_empty()).map(|value| PathBuf::from(&*value));
     let home = context.home.as_deref();
-    let caches = CACHES.iter().filter(|(tool, ..)| resolve_program(OsStr::new(tool), search).is_some());
+    let caches =
+        CACHES.iter().filter(|(tool, ..)| resolve_program(OsStr::new(tool), &context.env, &[]).is_ok());
     let places = caches.filter_map(|(_, name, below, usual)| {
         variable(name).map(|place| place.join(below)).or_else(|| Some(home?.join(usual)))
     });

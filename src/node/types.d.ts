@@ -1024,6 +1024,10 @@ export interface AllowedScript {
   path: string
   /** The SHA-256 of the text that the user has allowed, in hexadecimal. Do not run another text. */
   sha256: string
+  /** The file in which to record the imports of a script that the user starts: a line of JSON with `path` and `sha256` for each. */
+  importsFile: string
+  /** The SHA-256 of each imported file, by its path, if pi starts the script by itself. Do not import other files. */
+  imports?: Record<string, string>
 }
 
 /** A workflow whose process ended before its script. */

@@ -76,7 +76,7 @@ pub use facts::{Caveat, CheckReport, IsolationReport, RunArtifacts, Settled, Sto
 pub use launch::{Booted, Memory, SpareRequest};
 pub(crate) use launch::{GUARD, is_idle, is_unlocked, sweep_leftovers};
 pub use launcher::LauncherError;
-pub(crate) use launcher::{Configured, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
+pub(crate) use launcher::{Configured, Job, LauncherTest, OutputTimestamps, TestAnswer, run_cancel};
 pub use outcome::clean;
 pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
@@ -93,6 +93,7 @@ pub use result::{
     Announcement, CallError, ErrorCode, Mode, RunDetails, SandboxReport, SingleResult, TimeoutReason,
     ToolResult,
 };
+pub(crate) use sandbox::untrusted;
 pub(crate) use sandbox::{EnforcedSandbox, WriteScope};
 pub use sandbox::{HostCapabilities, SandboxUnavailable, ScopeError, WardenUnknown};
 pub use spec::{

@@ -8,6 +8,7 @@ use serde::Deserialize;
 use crate::run::context::HostContext;
 use files::canonical;
 use files::open;
+use supervisor::{NotFound, resolve_program};
 
 /// The number of directories above a script that are searched for pi's `package.json`.
 const PACKAGE_SEARCH_DEPTH: usize = 6;
@@ -113,33 +114,42 @@ pub enum PiError {
         cwd: String,
     },
     /// A configured program does not exist.
-    #[error("`{0}` was not found; `piCommand` must name a program that exists")]
-    Configured(String),
+    #[error("`{0}` was not found{note}; `piCommand` must name a program that exists", note = .1.note())]
+    Configured(String, NotFound),
     /// No host is known and `PATH` has no pi.
-    #[error("`pi` was not found in PATH; install pi or set `subagents.piCommand`")]
-    NotInPath,
+    #[error("`pi` was not found in PATH{note}; install pi or set `subagents.piCommand`", note = .0.note())]
+    NotInPath(NotFound),
 }
 
 impl PiProgram {
     /// Chooses the pi for a child that works in `cwd`: a configured command, else the pi that hosts us, else the one
-    /// in `PATH`.
+    /// in `PATH` outside of the directories `untrusted`.
     ///
     /// # Errors
     ///
     /// Fails if the configured program does not exist or no pi can be found.
-    pub fn locate(configured: Option<&[String]>, cwd: &Path, context: &HostContext) -> Result<Self, PiError> {
+    pub fn locate(
+        configured: Option<&[String]>,
+        cwd: &Path,
+        untrusted: &[PathBuf],
+        context: &HostContext,
+    ) -> Result<Self, PiError> {
         if let Some(command) = context.pi_command.as_deref().or(configured) {
-            return Self::configured(command, cwd, context);
+            return Self::configured(command, cwd, untrusted, context);
         }
         if let Some(program) = Self::host(context) {
             return Ok(program);
         }
-        let program = supervisor::resolve_program("pi".as_ref(), supervisor::search_path(&context.env))
-            .ok_or(PiError::NotInPath)?;
+        let program = resolve_program("pi".as_ref(), &context.env, untrusted).map_err(PiError::NotInPath)?;
         Ok(Self::from_script_or_shim(&program))
     }
 
-    fn configured(command: &[String], cwd: &Path, context: &HostContext) -> Result<Self, PiError> {
+    fn configured(
+        command: &[String],
+        cwd: &Path,
+        untrusted: &[PathBuf],
+        context: &HostContext,
+    ) -> Result<Self, PiError> {
         let (program, args) = command.split_first().ok_or(PiError::EmptyCommand)?;
         if program.trim().is_empty() {
             return Err(PiError::EmptyCommand);
@@ -157,8 +167,8 @@ impl PiProgram {
                 cwd: cwd.to_string_lossy().into_owned(),
             });
         }
-        let resolved = supervisor::resolve_program(program.as_ref(), supervisor::search_path(&context.env))
-            .ok_or_else(|| PiError::Configured(program.clone()))?;
+        let resolved = resolve_program(program.as_ref(), &context.env, untrusted)
+            .map_err(|missing| PiError::Configured(program.clone(), missing))?;
         let version = args
             .iter()
             .map(Path::new)

@@ -61,6 +61,7 @@ pub(crate) fn fixture(name: &str, args: &[&str]) -> ChildCommand {
         args: std::iter::once(script.into()).chain(args.iter().map(Into::into)).collect(),
         cwd: std::env::temp_dir(),
         env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+        untrusted: Vec::new(),
         guardian: None,
     }
 }

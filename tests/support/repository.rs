@@ -84,7 +84,7 @@ impl Scene {
     }
 
     pub(crate) async fn store(&self) -> SnapshotStore {
-        let git = Git::find(&self.env(), None).await.expect("git is found");
+        let git = Git::find(&self.env(), &[], None).await.expect("git is found");
         SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
     }
 
@@ -93,7 +93,7 @@ impl Scene {
         let warden = super::program::warden();
         let abilities = probe(&warden).await.expect("the warden answers");
         let sandbox = abilities.landlock.is_ok().then(|| (warden, abilities.mount_namespace.is_ok()));
-        let git = Git::find(&self.env(), sandbox).await.expect("git is found");
+        let git = Git::find(&self.env(), &[], sandbox).await.expect("git is found");
         SnapshotStore::new(git, &self.at("agent"), &self.env(), LIMITS)
     }
 }

@@ -25,6 +25,9 @@ pub const MAX_CONFIRMED_BYTES: usize = super::parse::MAX_FILE_BYTES;
 #[derive(Debug, Serialize, Deserialize)]
 struct Confirmed {
     path: String,
+    /// The project for which a file outside of it was confirmed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    project: Option<String>,
     sha256: String,
     /// The confirmed text, to show later changes. It is exact, so that a change within a secret is visible. Only the
     /// newest confirmation of a file has it.
@@ -38,22 +41,37 @@ struct Confirmations {
     confirmed: Vec<Confirmed>,
 }
 
+/// A file that the user can agree to. A link in one project to a file of another project is another file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfirmedFile<'a> {
+    /// Its path. The part that leads to the project has no links.
+    pub path: &'a Path,
+    /// The project that uses the file, if the file lies outside of it.
+    pub project: Option<&'a Path>,
+}
+
+impl<'a> From<&'a Path> for ConfirmedFile<'a> {
+    fn from(path: &'a Path) -> Self {
+        Self { path, project: None }
+    }
+}
+
 /// Returns true if the user agreed to exactly this content of this file. If this cannot be determined, returns false.
 /// Blocks.
 #[must_use]
-pub fn is_confirmed(agent_dir: &Path, path: &Path, content_hash: &str) -> bool {
-    let Some(path) = key(path) else { return false };
-    let is_it = |known: &Confirmed| known.path == path && known.sha256 == content_hash;
+pub fn is_confirmed(agent_dir: &Path, file: ConfirmedFile<'_>, content_hash: &str) -> bool {
+    let Some(key) = Key::of(&file) else { return false };
+    let is_it = |known: &Confirmed| key.is_of(known) && known.sha256 == content_hash;
     read(&layout::confirmed_agents(agent_dir)).is_ok_and(|known| known.confirmed.iter().any(is_it))
 }
 
 /// Returns the text that the user agreed to in the last confirmation of this file. The outer `None` means that the
 /// file was never confirmed, the inner `None` that its text was not stored. Blocks.
 #[must_use]
-pub fn allowed_text(agent_dir: &Path, path: &Path) -> Option<Option<String>> {
-    let key = key(path)?;
+pub fn allowed_text(agent_dir: &Path, file: ConfirmedFile<'_>) -> Option<Option<String>> {
+    let key = Key::of(&file)?;
     let known = read(&layout::confirmed_agents(agent_dir)).ok()?;
-    known.confirmed.into_iter().rev().find(|known| known.path == key).map(|known| known.text)
+    known.confirmed.into_iter().rev().find(|known| key.is_of(known)).map(|known| known.text)
 }
 
 /// Stores the user's agreement. If two processes write at the same moment, one confirmation may be lost and pi asks
@@ -62,17 +80,17 @@ pub fn allowed_text(agent_dir: &Path, path: &Path) -> Option<Option<String>> {
 /// # Errors
 ///
 /// Returns an error if the file cannot be written. Earlier confirmations are then unchanged.
-pub fn confirm(agent_dir: &Path, path: &Path, content_hash: &str) -> io::Result<()> {
-    let Some(key) = key(path) else { return Ok(()) };
+pub fn confirm(agent_dir: &Path, confirmed_file: ConfirmedFile<'_>, content_hash: &str) -> io::Result<()> {
+    let Some(key) = Key::of(&confirmed_file) else { return Ok(()) };
     let file = layout::confirmed_agents(agent_dir);
     // Read the file each time, because other pi processes write it too.
     let mut confirmations = read(&file)?;
     let confirmed = &mut confirmations.confirmed;
-    confirmed.retain(|known| known.path != key || known.sha256 != content_hash);
-    confirmed.iter_mut().filter(|known| known.path == key).for_each(|known| known.text = None);
-    let text = definition_text(path, content_hash);
+    confirmed.retain(|known| !key.is_of(known) || known.sha256 != content_hash);
+    confirmed.iter_mut().filter(|known| key.is_of(known)).for_each(|known| known.text = None);
+    let text = definition_text(confirmed_file.path, content_hash);
     let sha256 = content_hash.to_owned();
-    confirmed.push(Confirmed { path: key, sha256, text });
+    confirmed.push(Confirmed { path: key.path, project: key.project, sha256, text });
     confirmed.drain(..confirmed.len().saturating_sub(MAX_ENTRIES));
     let mut bytes = 0;
     for known in confirmed.iter_mut().rev() {
@@ -109,14 +127,38 @@ fn read(path: &Path) -> io::Result<Confirmations> {
     Ok(Confirmations::default())
 }
 
-fn key(path: &Path) -> Option<String> {
-    Some(fs::canonicalize(path).ok()?.to_str()?.to_owned())
+/// The stored name of a file.
+struct Key {
+    path: String,
+    project: Option<String>,
+}
+
+impl Key {
+    /// Returns `None` for a missing file, and for paths that are not valid UTF-8.
+    fn of(file: &ConfirmedFile<'_>) -> Option<Self> {
+        fs::metadata(file.path).ok()?;
+        let project = match file.project {
+            Some(project) => Some(project.to_str()?.to_owned()),
+            None => None,
+        };
+        Some(Self { path: file.path.to_str()?.to_owned(), project })
+    }
+
+    fn is_of(&self, known: &Confirmed) -> bool {
+        known.path == self.path && known.project == self.project
+    }
 }
 
 /// Returns the text of a definition if it still has this hash. Blocks.
 #[must_use]
 pub fn definition_text(path: &Path, content_hash: &str) -> Option<String> {
     text_to_confirm(path).ok().filter(|(_, hash)| hash == content_hash).map(|(text, _)| text)
+}
+
+/// Returns the hash of a file's content.
+#[must_use]
+pub fn content_hash(bytes: &[u8]) -> String {
+    hash(bytes)
 }
 
 /// Returns the text of a file, and its hash. Blocks.

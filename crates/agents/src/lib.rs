@@ -49,7 +49,8 @@ pub use arguments::{MISUSE_END, Misuse, prepare_arguments, prepare_json};
 pub use catalog::{Catalog, Shadowed, UnknownAgent};
 pub use child_tools::{AskTool, ChildTool, ask_tool, submit_tool};
 pub use consent::{
-    MAX_CONFIRMED_BYTES, allowed_text, confirm, definition_text, is_confirmed, text_to_confirm,
+    ConfirmedFile, MAX_CONFIRMED_BYTES, allowed_text, confirm, content_hash, definition_text, is_confirmed,
+    text_to_confirm,
 };
 pub use definition::{
     AgentDefinition, AskTarget, Context, Isolation, Network, SandboxMode, Skills, Source, THINKING_LEVELS,

@@ -526,18 +526,21 @@ fn a_confirmation_is_bound_to_file_and_content() {
     let (a, b) =
         (scene.home.join("code/project/.pi/agents/a.md"), scene.home.join("code/project/.pi/agents/b.md"));
     let agent_dir = scene.home.join("agent");
-    assert!(!is_confirmed(&agent_dir, &a, "1"));
-    confirm(&agent_dir, &a, "1").expect("the directory can be written");
-    confirm(&agent_dir, &a, "1").expect("the confirmation is stored");
-    assert!(is_confirmed(&agent_dir, &a, "1"));
-    assert!(!is_confirmed(&agent_dir, &a, "2") && !is_confirmed(&agent_dir, &b, "1"));
-    assert!(!is_confirmed(&agent_dir, &scene.home.join("missing.md"), "1"));
+    assert!(!is_confirmed(&agent_dir, a.as_path().into(), "1"));
+    confirm(&agent_dir, a.as_path().into(), "1").expect("the directory can be written");
+    confirm(&agent_dir, a.as_path().into(), "1").expect("the confirmation is stored");
+    assert!(is_confirmed(&agent_dir, a.as_path().into(), "1"));
+    assert!(
+        !is_confirmed(&agent_dir, a.as_path().into(), "2")
+            && !is_confirmed(&agent_dir, b.as_path().into(), "1")
+    );
+    assert!(!is_confirmed(&agent_dir, scene.home.join("missing.md").as_path().into(), "1"));
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt as _;
         let link = scene.home.join("link.md");
         std::os::unix::fs::symlink(&a, &link).expect("the link is created");
-        assert!(is_confirmed(&agent_dir, &link, "1"), "a link to a confirmed file is confirmed");
+        assert!(!is_confirmed(&agent_dir, link.as_path().into(), "1"), "a link belongs to another project");
         let file = scene.home.join("agent/subagents/confirmed-agents.json");
         assert_eq!(fs::metadata(&file).expect("the file exists").permissions().mode() & 0o777, 0o600);
     }
@@ -553,9 +556,9 @@ fn malformed_confirmations_are_set_aside_and_ignored() {
     scene.file("agent/subagents/confirmed-agents.json", "{ \"confirmed\": [ {");
     let a = scene.home.join("code/project/.pi/agents/a.md");
     let agent_dir = scene.home.join("agent");
-    assert!(!is_confirmed(&agent_dir, &a, "1"));
-    confirm(&agent_dir, &a, "1").expect("the confirmation is stored");
-    assert!(is_confirmed(&agent_dir, &a, "1"));
+    assert!(!is_confirmed(&agent_dir, a.as_path().into(), "1"));
+    confirm(&agent_dir, a.as_path().into(), "1").expect("the confirmation is stored");
+    assert!(is_confirmed(&agent_dir, a.as_path().into(), "1"));
     let aside = fs::read_to_string(scene.home.join("agent/subagents/confirmed-agents.json.corrupt"));
     assert_eq!(aside.expect("the old file is readable"), "{ \"confirmed\": [ {");
 }
@@ -570,10 +573,10 @@ fn confirmations_are_limited_and_the_oldest_removed_first() {
     let text = serde_json::json!({ "confirmed": full }).to_string();
     scene.file("agent/subagents/confirmed-agents.json", &text);
     let agent_dir = scene.home.join("agent");
-    confirm(&agent_dir, &a, "new").expect("the confirmation is stored");
+    confirm(&agent_dir, a.as_path().into(), "new").expect("the confirmation is stored");
     assert!(
-        !is_confirmed(&agent_dir, &a, "0")
-            && is_confirmed(&agent_dir, &a, "1")
-            && is_confirmed(&agent_dir, &a, "new")
+        !is_confirmed(&agent_dir, a.as_path().into(), "0")
+            && is_confirmed(&agent_dir, a.as_path().into(), "1")
+            && is_confirmed(&agent_dir, a.as_path().into(), "new")
     );
 }

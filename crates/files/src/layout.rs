@@ -93,6 +93,12 @@ pub fn confirmed_agents(agent_dir: &Path) -> PathBuf {
     agent_dir.join(SUBAGENTS).join("confirmed-agents.json")
 }
 
+/// The directory with the imports of the workflow scripts that the user has started.
+#[must_use]
+pub fn script_imports(agent_dir: &Path) -> PathBuf {
+    agent_dir.join(SUBAGENTS).join("scripts")
+}
+
 /// The directory of agents' own credentials.
 #[must_use]
 pub fn credentials(agent_dir: &Path) -> PathBuf {

@@ -1,5 +1,6 @@
 //! The error of a child that did not start.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -13,7 +14,7 @@ use pi_subagent_warden::is_transient;
 pub struct SpawnError {
     stage: SpawnStage,
     path: PathBuf,
-    problem: &'static str,
+    problem: Cow<'static, str>,
     source: io::Error,
 }
 
@@ -44,8 +45,13 @@ impl SpawnStage {
 }
 
 impl SpawnError {
-    pub(crate) fn new(stage: SpawnStage, problem: &'static str, path: &Path, source: io::Error) -> Self {
-        Self { stage, path: path.into(), problem, source }
+    pub(crate) fn new(
+        stage: SpawnStage,
+        problem: impl Into<Cow<'static, str>>,
+        path: &Path,
+        source: io::Error,
+    ) -> Self {
+        Self { stage, path: path.into(), problem: problem.into(), source }
     }
 
     /// The stage that failed: `cwd`, `executable`, `exec`, `sandbox` or `warden`.

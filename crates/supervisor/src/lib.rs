@@ -44,7 +44,7 @@ mod warden;
 
 pub use cancel::{Cancel, CancelReason};
 pub use command::ChildCommand;
-pub use command::{check_cwd, resolve_program, search_path};
+pub use command::{NotFound, check_cwd, resolve_program, search_path, trusted_env};
 pub use error::SpawnError;
 pub use guardian::{Guardian, Supervision};
 pub use helper::{CaptureLimits, Captured, Detached, capture, capture_fed, capture_observed, capture_within};

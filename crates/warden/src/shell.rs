@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::exit;
 
@@ -16,6 +16,9 @@ use crate::sys;
 
 /// The exit code of a command that was found and could not be executed.
 const NOT_EXECUTED: i32 = 126;
+
+/// The variable with the directories of programs.
+const SEARCH_PATH: &str = "PATH";
 
 /// The least room that the standard library reads into without asking for more.
 const MIN_READ_BYTES: usize = 32;
@@ -61,10 +64,29 @@ fn try_become(program: &OsStr, args: impl Iterator<Item = OsString>) -> Result<I
         sys::limit_files(bytes).map_err(ShellError::Sandbox)?;
     }
     sys::reset_broken_pipe_signal();
+    if let Some(path) = &options.path {
+        let current = std::env::var_os(SEARCH_PATH).unwrap_or_default();
+        let path = whole_path(&current, options.child_path.as_deref(), path);
+        // SAFETY: the program has one thread.
+        unsafe { std::env::set_var(SEARCH_PATH, path) };
+    }
     let mut command = vec![options.shell.clone().into_os_string()];
     command.extend(args);
     let source = sys::exec(&command, &options.unset);
     Err(ShellError::Execute { shell: options.shell, source })
+}
+
+/// Returns the user's `PATH` with the directories that `current` has in front of the child's `PATH`.
+fn whole_path(current: &OsStr, child: Option<&OsStr>, user: &OsStr) -> OsString {
+    let (current, user) = (current.as_bytes(), user.as_bytes());
+    if current.ends_with(user) {
+        return OsStr::from_bytes(current).to_owned();
+    }
+    let child = child.map_or(&b""[..], OsStr::as_bytes);
+    let added = current.strip_suffix(child).unwrap_or(current);
+    let added = added.strip_suffix(b":").unwrap_or(added);
+    let parts: Vec<&[u8]> = [added, user].into_iter().filter(|part| !part.is_empty()).collect();
+    OsString::from_vec(parts.join(&b':'))
 }
 
 /// Reads the file of options. The child cannot have replaced it by a link, nor by something that never ends.
@@ -80,4 +102,27 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(size + MIN_READ_BYTES);
     std::fs::File::from(file).take(ToolShell::MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
     if bytes.len() > ToolShell::MAX_BYTES { Err(Errno::FBIG.into()) } else { Ok(bytes) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_users_path_replaces_the_childs() {
+        let user = "/p/.venv/bin:/usr/bin:/bin";
+        let bin = Some("/usr/bin:/bin");
+        for (current, child, expected) in [
+            ("/usr/bin:/bin", bin, user.to_owned()),
+            ("/agent/bin:/usr/bin:/bin", bin, format!("/agent/bin:{user}")),
+            ("", None, user.to_owned()),
+            ("/agent/bin", None, format!("/agent/bin:{user}")),
+            // An extension has added a directory at the end.
+            ("/usr/bin:/bin:/ext/bin", bin, format!("/usr/bin:/bin:/ext/bin:{user}")),
+            (user, bin, user.to_owned()),
+        ] {
+            let whole = whole_path(current.as_ref(), child.map(OsStr::new), user.as_ref());
+            assert_eq!(whole, OsStr::new(&expected), "{current:?}");
+        }
+    }
 }

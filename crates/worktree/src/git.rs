@@ -14,8 +14,8 @@ use std::time::Duration;
 use files::Hidden;
 use sanitizer::quoted_within;
 use supervisor::{
-    Cancel, CaptureLimits, Captured, ChildCommand, Guardian, Options, Outcome, Sandbox, SpawnError,
-    capture_fed, capture_within, resolve_program, search_path,
+    Cancel, CaptureLimits, Captured, ChildCommand, Guardian, NotFound, Options, Outcome, Sandbox, SpawnError,
+    capture_fed, capture_within, resolve_program, search_path, trusted_env,
 };
 
 /// The time limit of one git command. Hashing the largest snapshot takes seconds. A hanging file system must not block
@@ -86,8 +86,8 @@ const OFF: &str = "PI_SUBAGENT_OFF";
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// There is none.
-    #[error("`git` is in no directory of PATH")]
-    Missing,
+    #[error("`git` {0}")]
+    Missing(NotFound),
     /// It is too old.
     #[error("git {found} is too old: {}.{} or newer is needed", OLDEST.0, OLDEST.1)]
     TooOld {
@@ -131,7 +131,8 @@ pub enum GitError {
 #[derive(Clone, Debug)]
 pub struct Git {
     program: PathBuf,
-    path: OsString,
+    /// The search path, without the directories that agents may write.
+    path: Option<OsString>,
     /// The warden's program, and true if it can make a mount namespace. `None` without a sandbox.
     sandbox: Option<(PathBuf, bool)>,
     /// Ends every command at once.
@@ -157,18 +158,19 @@ pub(super) struct Scope<'a> {
 }
 
 impl Git {
-    /// Looks for git in the search path of `env` and asks for its version. If the machine has Landlock, `sandbox` is
-    /// the warden's program, and true if the program can make a mount namespace.
+    /// Looks for git in the search path of `env`, outside of the directories `untrusted`, and asks for its version. If
+    /// the machine has Landlock, `sandbox` is the warden's program, and true if the program can make a mount namespace.
     ///
     /// # Errors
     ///
     /// If there is none, or one that is too old.
     pub async fn find(
         env: &[(OsString, OsString)],
+        untrusted: &[PathBuf],
         sandbox: Option<(PathBuf, bool)>,
     ) -> Result<Self, GitError> {
-        let path = search_path(env).unwrap_or_default().to_owned();
-        let program = resolve_program("git".as_ref(), Some(&path)).ok_or(GitError::Missing)?;
+        let program = resolve_program("git".as_ref(), env, untrusted).map_err(GitError::Missing)?;
+        let path = search_path(&trusted_env(env, untrusted)).map(OsStr::to_owned);
         let git = Self { program, path, sandbox, stop: Cancel::new(), hidden: Hidden::default() };
         let command = git.command(vec!["--version".into()], Path::new("/"), &[], &[], &[]);
         let output =
@@ -334,12 +336,15 @@ impl Git {
             program: self.program.clone(),
             args,
             cwd: cwd.to_path_buf(),
-            env: [("PATH".into(), self.path.clone())]
-                .into_iter()
+            env: self
+                .path
+                .iter()
+                .map(|path| ("PATH".into(), path.clone()))
                 .chain(fixed)
                 .chain(home)
                 .chain(own)
                 .collect(),
+            untrusted: Vec::new(),
             guardian,
         }
     }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use files::Hidden;
-use supervisor::{resolve_program, search_path};
+use supervisor::resolve_program;
 
 /// The entry in which git keeps a repository.
 pub const REPOSITORY: &str = ".git";
@@ -22,11 +22,12 @@ pub fn root_of(directory: &Path) -> PathBuf {
     directory.ancestors().find(is_root).unwrap_or(directory).to_path_buf()
 }
 
-/// Returns true if `directory` lies in a git work tree, and the search path of this environment has a git. Blocks.
+/// Returns true if `directory` lies in a git work tree, and the search path of this environment has a git outside of
+/// the directories `untrusted`. Blocks.
 #[must_use]
-pub fn has_git(directory: &Path, env: &[(OsString, OsString)]) -> bool {
+pub fn has_git(directory: &Path, env: &[(OsString, OsString)], untrusted: &[PathBuf]) -> bool {
     let repository = directory.canonicalize().ok().and_then(|path| RepositoryDirs::of(&root_of(&path)));
-    repository.is_some() && resolve_program("git".as_ref(), search_path(env)).is_some()
+    repository.is_some() && resolve_program("git".as_ref(), env, untrusted).is_ok()
 }
 
 /// Returns true if a directory is itself a repository, without a work tree. Blocks.

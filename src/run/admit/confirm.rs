@@ -12,7 +12,9 @@ use super::write_reach::only_reads;
 use crate::run::callbacks::ConfirmRequest;
 use crate::run::context::HostContext;
 use agents::config::{NonInteractivePolicy, ProjectAgentPolicy};
-use agents::{AgentDefinition, Source, ToolPlan, allowed_text, confirm, definition_text, is_confirmed};
+use agents::{
+    AgentDefinition, ConfirmedFile, Source, ToolPlan, allowed_text, confirm, definition_text, is_confirmed,
+};
 use sanitizer::{ChangedLine, Visible, changed_lines, figures};
 
 /// The prefix of each line of an agent file, so that no line can pass for a line of the question.
@@ -61,7 +63,9 @@ impl ResolvedRun {
 
     fn is_confirmed(&self, context: &HostContext) -> bool {
         let path = self.agent.path.as_ref();
-        path.is_some_and(|path| is_confirmed(&context.agent_dir, path, &self.agent.content_hash))
+        path.is_some_and(|path| {
+            is_confirmed(&context.agent_dir, path.as_path().into(), &self.agent.content_hash)
+        })
     }
 
     fn is_refused(&self, context: &HostContext) -> bool {
@@ -106,7 +110,11 @@ impl ResolvedRun {
         message.push_labeled("tools: ", &Visible::line(&tools(plan)));
         // The changes are news to a user who has allowed the file before; otherwise the prompt is. They come before the
         // facts that take more lines, so that a small screen begins with them.
-        let change = self.agent.path.as_ref().and_then(|path| file_changes(&context.agent_dir, path, &text));
+        let change = self
+            .agent
+            .path
+            .as_ref()
+            .and_then(|path| file_changes(&context.agent_dir, path.as_path().into(), &text));
         match &change {
             Some(change) => message.push_labeled("", change),
             None => message.push_labeled("", &beginning(prompt)),
@@ -164,7 +172,7 @@ impl ResolvedRun {
     /// Fails if the answer cannot be written. The answer still counts for this run.
     pub(crate) fn remember(&self, context: &HostContext) -> std::io::Result<()> {
         match &self.agent.path {
-            Some(path) => confirm(&context.agent_dir, path, &self.agent.content_hash),
+            Some(path) => confirm(&context.agent_dir, path.as_path().into(), &self.agent.content_hash),
             None => Ok(()),
         }
     }
@@ -185,8 +193,8 @@ impl ResolvedRun {
 }
 
 /// Lists the differences from the text that the user allowed before. `None` if the user never allowed the file.
-pub(super) fn file_changes(agent_dir: &Path, path: &Path, text: &str) -> Option<Visible> {
-    let before = allowed_text(agent_dir, path)?;
+pub(super) fn file_changes(agent_dir: &Path, file: ConfirmedFile<'_>, text: &str) -> Option<Visible> {
+    let before = allowed_text(agent_dir, file)?;
     let mut difference = Visible::default();
     difference.push_static("\n\nThe file has changed since you allowed it");
     let Some(before) = before else {

@@ -123,32 +123,40 @@ pub(crate) fn builtin_needed(tools: &[String], provider: Option<&str>) -> Vec<&'
     needed
 }
 
-/// Returns true if a child with these tools, extensions and environment would download something. Blocks.
+/// Returns true if a child with these tools, extensions and environment, which has no programs of the directories
+/// `untrusted`, would download something. Blocks.
 pub(crate) fn may_download(
     tools: &[String],
     extensions: &Extensions,
     agent_dir: &Path,
     env: &[(OsString, OsString)],
+    untrusted: &[PathBuf],
 ) -> bool {
-    downloads_programs(tools, agent_dir, env)
+    downloads_programs(tools, agent_dir, env, untrusted)
         || matches!(extensions, Extensions::Only(list) if list.iter().any(is_package))
 }
 
 /// Returns true if a child with these tools and this environment would download a program. Blocks.
-pub(crate) fn downloads_programs(tools: &[String], agent_dir: &Path, env: &[(OsString, OsString)]) -> bool {
+pub(crate) fn downloads_programs(
+    tools: &[String],
+    agent_dir: &Path,
+    env: &[(OsString, OsString)],
+    untrusted: &[PathBuf],
+) -> bool {
     let is_wanted = |(tool, _): (&str, _)| tools.iter().any(|wanted| wanted == tool);
-    missing_programs(agent_dir, env).into_iter().any(is_wanted)
+    missing_programs(agent_dir, env, untrusted).into_iter().any(is_wanted)
 }
 
-/// Returns pi's tools whose program pi would not find, each with the program's name. Blocks.
+/// Returns pi's tools whose program pi would not find outside of the directories `untrusted`, each with the program's
+/// name. Blocks.
 pub(crate) fn missing_programs(
     agent_dir: &Path,
     env: &[(OsString, OsString)],
+    untrusted: &[PathBuf],
 ) -> Vec<(&'static str, &'static str)> {
-    let path = supervisor::search_path(env);
     let is_installed = |name: &&str| {
         let fetched = fetched_programs(agent_dir).join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
-        fetched.exists() || supervisor::resolve_program(name.as_ref(), path).is_some()
+        fetched.exists() || supervisor::resolve_program(name.as_ref(), env, untrusted).is_ok()
     };
     let missing = PROGRAMS.iter().filter(|(_, names)| !names.iter().any(is_installed));
     missing.map(|(tool, names)| (*tool, names[0])).collect()
@@ -223,7 +231,7 @@ mod tests {
         ];
         for (label, tools, extensions, agent_dir, expected) in cases {
             let tools: Vec<String> = tools.iter().map(ToString::to_string).collect();
-            assert_eq!(may_download(&tools, &extensions, agent_dir, &env), expected, "{label}");
+            assert_eq!(may_download(&tools, &extensions, agent_dir, &env, &[]), expected, "{label}");
         }
     }
 }

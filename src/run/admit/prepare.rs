@@ -75,7 +75,8 @@ impl AdmittedRun {
 
     /// Describes the child with this id for a launcher.
     pub(crate) fn job<'a>(&'a self, run_id: &'a str) -> Job<'a> {
-        Job { run_id, agent: &self.resolved.agent.name, cwd: &self.spec.cwd }
+        let Self { spec, resolved, .. } = self;
+        Job { run_id, agent: &resolved.agent.name, cwd: &spec.cwd, untrusted: &resolved.untrusted }
     }
 
     /// Returns the provider of the child's model, if known.

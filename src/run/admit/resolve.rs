@@ -19,7 +19,7 @@ use crate::run::result::builder::Withheld;
 use crate::run::sandbox::hidden::{hides, hides_extensions};
 use crate::run::sandbox::{
     HostCapabilities, SandboxPlan, SandboxUnavailable, ScopeError, WardenUnknown, WriteScope, may_write,
-    shell_policy,
+    shell_policy, untrusted,
 };
 use crate::run::spec::{RunSpec, Timeout};
 use agents::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
@@ -56,6 +56,8 @@ pub(crate) struct ResolvedRun {
     pub(crate) sandbox: SandboxPlan,
     /// The launcher that starts the child, here or on another machine.
     pub(crate) launcher: Arc<dyn Launcher>,
+    /// The directories from which no program is started by its name, because agents may write there.
+    pub untrusted: Vec<PathBuf>,
     /// The directories that the child may write to, if the kernel confines it.
     pub scope: Option<WriteScope>,
     /// The user's permission hooks that the child loads.
@@ -141,12 +143,13 @@ pub(crate) fn resolve(
     let sandbox = SandboxPlan::of(&agent, &config, capabilities.abilities());
     check_hidden(spec, &config, &sandbox)?;
     let confined = sandbox.is_confined().then(|| WriteScope::of(&config, context, &spec.cwd));
+    let untrusted = untrusted(&config, context, &spec.cwd);
     let (scope, unwritable) = confined.transpose()?.unzip();
     let launcher = launcher_of(&agent, &config);
     let writes = may_write(&agent, &config);
     let writes_here = writes && launcher.remote_name().is_none();
     let (is_isolated, tree, undo_note) = if writes_here {
-        write_target(&values, spec, sandbox.is_enforced())
+        write_target(&values, spec, &untrusted, sandbox.is_enforced())
     } else {
         // This machine cannot know whether git is available where the child works.
         (writes && values.isolation.value == Isolation::Private, None, None)
@@ -186,11 +189,20 @@ pub(crate) fn resolve(
         keys: keys_of(values.model.value.as_deref(), launcher.remote_name(), context),
         announces: overrides.announces,
         is_isolated,
-        stored_changes: no_changes(&agent, writes, changes_files, is_isolated, spec, launcher.remote_name()),
+        stored_changes: no_changes(
+            &agent,
+            writes,
+            changes_files,
+            is_isolated,
+            spec,
+            &untrusted,
+            launcher.remote_name(),
+        ),
         tree,
         undo_note: undo_note.filter(|_| changes_files),
         permission_hooks: permission_hooks_of(&sandbox, &config, launcher.remote_name(), context),
         launcher,
+        untrusted,
         values,
         agent,
         protocol: protocol_of(config.protocol),
@@ -224,6 +236,7 @@ fn no_changes(
     changes_files: bool,
     is_isolated: bool,
     spec: &RunSpec,
+    untrusted: &[PathBuf],
     remote_launcher: Option<&str>,
 ) -> Option<StoredChanges> {
     Some(match (writes, changes_files, is_isolated) {
@@ -231,7 +244,7 @@ fn no_changes(
         (false, ..) => StoredChanges::WriteOff,
         (true, false, _) => StoredChanges::OnlyReads,
         (true, true, false) if remote_launcher.is_some() => StoredChanges::Remote,
-        (true, true, false) if !has_git(&spec.cwd, &spec.context.env) => StoredChanges::NoGit,
+        (true, true, false) if !has_git(&spec.cwd, &spec.context.env, untrusted) => StoredChanges::NoGit,
         (true, true, _) => return None,
     })
 }

@@ -1,5 +1,6 @@
 //! Decides whether a workflow's script may run: by policy, or by asking the user, who sees the whole file.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,20 +12,35 @@ use crate::run::callbacks::{ConfirmRequest, HostCallbacks};
 use crate::run::context::{HostContext, expand_home};
 use crate::run::spec::RunId;
 use agents::config::{NonInteractivePolicy, ProjectAgentPolicy};
-use agents::{MAX_CONFIRMED_BYTES, confirm, is_confirmed, text_to_confirm};
+use agents::{ConfirmedFile, MAX_CONFIRMED_BYTES, confirm, content_hash, is_confirmed, text_to_confirm};
+use files::{canonical, layout, owned, private};
 use sanitizer::{Visible, quoted};
+use worktree::root_of;
 
 /// The file name extensions of the modules that Node runs.
 const EXTENSIONS: [&str; 4] = ["js", "mjs", "ts", "mts"];
 
 /// A script that may run, and the hash of the text that the user has allowed. The process that runs it compares both.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AllowedScript {
     /// The absolute path of the file.
     pub path: PathBuf,
     /// The SHA-256 of its text.
     pub sha256: String,
+    /// The file that records the imports of a script that the user starts, one line for each.
+    pub imports_file: PathBuf,
+    /// The hashes of the imported files, by their paths, if pi starts the script by itself: no other files may be
+    /// imported.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub imports: Option<BTreeMap<PathBuf, String>>,
+}
+
+/// A line of the file that records imports.
+#[derive(serde::Deserialize)]
+struct Import {
+    path: PathBuf,
+    sha256: String,
 }
 
 /// Admits the script at `path`, which is relative to `cwd`. Asks the user unless the text was allowed before.
@@ -44,13 +60,17 @@ pub async fn allow_script(
         let (cwd, context) = (cwd.to_owned(), Arc::clone(context));
         let read = move || {
             let config = CallSettings::read(&cwd, &context).config();
-            let script = read_script(&file)?;
-            let is_allowed = is_confirmed(&context.agent_dir, &script.0.path, &script.0.sha256);
-            Ok::<_, String>((script.0, script.1, (config, is_allowed)))
+            let (script, text) = read_script(&file, &cwd, &context)?;
+            // If this fails, the script runs anyway, but pi does not continue it by itself.
+            drop(private::create_dir_all(&layout::script_imports(&context.agent_dir)));
+            let project = outer_project(&script.path, &cwd);
+            let is_allowed =
+                is_confirmed(&context.agent_dir, script.file(project.as_deref()), &script.sha256);
+            Ok::<_, String>((script, text, (config, project, is_allowed)))
         };
         blocking(read).await?
     };
-    let (config, is_allowed) = policies;
+    let (config, project, is_allowed) = policies;
     let denied = |setting: &str| {
         Err(format!("{} may not run: `{setting}` does not allow programs of a project", quoted(path)))
     };
@@ -64,7 +84,7 @@ pub async fn allow_script(
         }
         ProjectAgentPolicy::Confirm => return denied("nonInteractivePolicy"),
     }
-    let request = question(&script, &text, context);
+    let request = question(&script, project.as_deref(), &text, context);
     let answered = tokio::time::timeout(callbacks.answer_timeout(), callbacks.confirm(request));
     match answered.await.ok().flatten() {
         Some(true) => {}
@@ -79,31 +99,63 @@ pub async fn allow_script(
     let saved = {
         let (script, agent_dir) = (script.clone(), context.agent_dir.clone());
         // A failure only means that the user is asked again.
-        move || drop(confirm(&agent_dir, &script.path, &script.sha256))
+        move || drop(confirm(&agent_dir, script.file(project.as_deref()), &script.sha256))
     };
     blocking(saved).await;
     Ok(script)
 }
 
 /// Admits the script at `path` again without a question: if the user has allowed its present text, or if the policy needs no
-/// consent. Blocks.
+/// consent. In both cases, its imports must be the ones of the last start by the user. Blocks.
 ///
 /// # Errors
 ///
 /// The reason, in words for the user.
 pub fn allowed_script(path: &Path, cwd: &Path, context: &HostContext) -> Result<AllowedScript, String> {
     let policy = CallSettings::read(cwd, context).config().project_agent_policy;
-    let (script, _) = read_script(path)?;
+    let (mut script, _) = read_script(path, cwd, context)?;
+    let shown = |path: &Path| quoted(&path.to_string_lossy());
+    let project = outer_project(&script.path, cwd);
+    let is_allowed = || is_confirmed(&context.agent_dir, script.file(project.as_deref()), &script.sha256);
     match policy {
-        ProjectAgentPolicy::Allow => Ok(script),
-        ProjectAgentPolicy::Deny => Err("`projectAgentPolicy` does not allow programs of a project".into()),
-        ProjectAgentPolicy::Confirm if is_confirmed(&context.agent_dir, &script.path, &script.sha256) => {
-            Ok(script)
+        ProjectAgentPolicy::Deny => {
+            return Err("`projectAgentPolicy` does not allow programs of a project".into());
         }
-        ProjectAgentPolicy::Confirm => {
-            Err(format!("{} has changed since you allowed it", quoted(&path.to_string_lossy())))
+        ProjectAgentPolicy::Confirm if !is_allowed() => {
+            return Err(format!("{} has changed since you allowed it", shown(path)));
         }
+        ProjectAgentPolicy::Confirm | ProjectAgentPolicy::Allow => {}
     }
+    let imports = recorded_imports(&script.imports_file);
+    let is_changed = |(path, hash): &(&PathBuf, &String)| {
+        !std::fs::read(path).is_ok_and(|bytes| content_hash(&bytes) == **hash)
+    };
+    if let Some((import, _)) = imports.iter().find(is_changed) {
+        return Err(format!("{}, which it imports, has changed since you started it", shown(import)));
+    }
+    script.imports = Some(imports);
+    Ok(script)
+}
+
+impl AllowedScript {
+    /// Returns the file to which the user agrees.
+    fn file<'a>(&'a self, project: Option<&'a Path>) -> ConfirmedFile<'a> {
+        ConfirmedFile { path: &self.path, project }
+    }
+}
+
+/// Returns the project around `cwd`, unless it contains the file at `path`.
+fn outer_project(path: &Path, cwd: &Path) -> Option<PathBuf> {
+    let project = root_of(&canonical(cwd));
+    (!path.starts_with(&project)).then_some(project)
+}
+
+/// Reads the imports of the last start by the user. Empty if they are unknown: then the script may import nothing.
+fn recorded_imports(file: &Path) -> BTreeMap<PathBuf, String> {
+    let text = owned::open(file, std::fs::File::options().read(true)).and_then(std::io::read_to_string);
+    let text = text.unwrap_or_default();
+    let imports = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+    imports.map(|Import { path, sha256 }| (path, sha256)).collect()
 }
 
 /// Returns true if Node runs a file of this name.
@@ -112,7 +164,7 @@ pub fn is_script(file: &Path) -> bool {
     file.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
 }
 
-fn read_script(file: &Path) -> Result<(AllowedScript, String), String> {
+fn read_script(file: &Path, cwd: &Path, context: &HostContext) -> Result<(AllowedScript, String), String> {
     let shown = quoted(&file.to_string_lossy());
     if !is_script(file) {
         let known = EXTENSIONS.map(|extension| format!("`.{extension}`")).join(", ");
@@ -121,7 +173,9 @@ fn read_script(file: &Path) -> Result<(AllowedScript, String), String> {
     let read = || {
         let path = std::fs::canonicalize(file)?;
         let (text, sha256) = text_to_confirm(&path)?;
-        Ok((AllowedScript { path, sha256 }, text))
+        let name = content_hash(format!("{}\0{}", path.display(), canonical(cwd).display()).as_bytes());
+        let imports_file = layout::script_imports(&context.agent_dir).join(name).with_extension("jsonl");
+        Ok((AllowedScript { path, sha256, imports_file, imports: None }, text))
     };
     read().map_err(|error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => format!("there is no file {shown}"),
@@ -144,14 +198,20 @@ fn with_spaces(text: &str) -> String {
 }
 
 /// Builds the question. It shows the whole file.
-fn question(script: &AllowedScript, text: &str, context: &HostContext) -> ConfirmRequest {
+fn question(
+    script: &AllowedScript,
+    project: Option<&Path>,
+    text: &str,
+    context: &HostContext,
+) -> ConfirmRequest {
     let path = Visible::path(&script.path);
     let name = script.path.file_name().unwrap_or_default().to_string_lossy();
     let mut message = Visible::default();
     message.push_labeled("file: ", &path);
     message.push_static("\nIt runs as a program with all of your rights, also when no run is active.");
-    message.push_static("\nFiles that it imports are not shown here, and may change.");
-    message.push_labeled("", &file_changes(&context.agent_dir, &script.path, text).unwrap_or_default());
+    message.push_static("\nFiles that it imports are not shown here. If one changes, pi does not continue the script by itself.");
+    message
+        .push_labeled("", &file_changes(&context.agent_dir, script.file(project), text).unwrap_or_default());
     message.push_static("\n\nYou will be asked again when the file changes.");
     let whole = whole_file(&with_spaces(text));
     message.push_labeled(marks_note(&message, &whole), &whole);

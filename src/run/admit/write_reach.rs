@@ -7,6 +7,7 @@ use crate::run::spec::RunSpec;
 use agents::config::Config;
 use agents::{AgentDefinition, Isolation, ToolPlan, is_free_of_side_effects};
 use sanitizer::text_enum;
+use std::path::PathBuf;
 use worktree::{WRITES, WorkTree, has_git};
 
 /// The notes for the user before a run writes in place.
@@ -61,9 +62,10 @@ pub(super) fn write_notice(launcher: &dyn Launcher, is_isolated: bool, is_sandbo
 pub(super) fn write_target(
     values: &AgentValues,
     spec: &RunSpec,
+    untrusted: &[PathBuf],
     is_sandboxed: bool,
 ) -> (bool, Option<WorkTree>, Option<&'static str>) {
-    let has_git = has_git(&spec.cwd, &spec.context.env);
+    let has_git = has_git(&spec.cwd, &spec.context.env, untrusted);
     let is_isolated = match values.isolation.value {
         Isolation::None => false,
         Isolation::Auto => has_git,

@@ -478,6 +478,7 @@ mod tests {
             args: ["-c", script].map(Into::into).to_vec(),
             cwd: "/".into(),
             env: vec![("PATH".into(), "/usr/bin:/bin".into())],
+            untrusted: Vec::new(),
             guardian: None,
         };
         let parts = Parts::new();

@@ -99,11 +99,12 @@ impl ActiveRun<'_> {
         }
         let spec_of = Arc::clone(spec);
         let resolved = Arc::clone(resolved);
+        let untrusted = resolved.untrusted.clone();
         let guardian = blocking(move || {
             read_only(&resolved.capabilities, &resolved.config, &spec_of.context, &spec_of.cwd)
         })
         .await;
-        WorkTree::read(&spec.cwd, &spec.context.env, guardian).await
+        WorkTree::read(&spec.cwd, &spec.context.env, &untrusted, guardian).await
     }
 
     /// Returns the state of the tree before the child gets its task.
@@ -114,7 +115,7 @@ impl ActiveRun<'_> {
         }
         let cwd = spec.cwd.clone();
         let root = blocking(move || root_of(&canonical(&cwd))).await;
-        let store = snapshot_store(&spec.context, &resolved.config, &resolved.capabilities).await;
+        let store = snapshot_store(&spec.context, &spec.cwd, &resolved.config, &resolved.capabilities).await;
         Before::take(store, &builder.run_id.get(), &root).await
     }
 

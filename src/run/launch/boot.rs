@@ -278,7 +278,12 @@ impl AdmittedRun {
                 until: self.until(),
                 // Another `PATH` may lack programs.
                 downloads: resolved.config.env.contains_key("PATH")
-                    || downloads_programs(self.tools(), &context.agent_dir, &context.env),
+                    || downloads_programs(
+                        self.tools(),
+                        &context.agent_dir,
+                        &context.env,
+                        &resolved.untrusted,
+                    ),
             }),
             attempt,
             resumes: spec.overrides.resumes.as_ref(),
@@ -328,7 +333,8 @@ impl AdmittedRun {
     fn pi(&self) -> Result<PiProgram, StartError> {
         let configured = self.resolved.config.pi_command.as_deref();
         let launcher = &self.resolved.launcher;
-        (launcher.locate(configured, &self.spec.cwd, &self.spec.context)).map_err(StartError::Executable)
+        (launcher.locate(configured, &self.spec.cwd, &self.resolved.untrusted, &self.spec.context))
+            .map_err(StartError::Executable)
     }
 
     fn command(&self, pi: &PiProgram, files: &RunFiles) -> Result<ChildCommand, StartError> {

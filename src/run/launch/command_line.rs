@@ -79,12 +79,16 @@ impl Invocation<'_> {
         }
         let extensions = self.extensions();
         let mut env = self.environment();
-        let offline = self.keeps_offline(&extensions, &mut env);
+        // Its own programs would run outside of the sandbox of its shell, which gets the whole `PATH`.
+        let is_enforced = self.run.resolved.sandbox.is_enforced();
+        let untrusted = if is_enforced { self.run.resolved.untrusted.clone() } else { Vec::new() };
+        let offline = self.keeps_offline(&extensions, &mut env, &untrusted);
         Ok(ChildCommand {
             program: self.pi.program.clone(),
             args: self.arguments(extensions, offline),
             cwd: self.run.spec.cwd.clone(),
             env,
+            untrusted,
             guardian: self.guardian(),
         })
     }
@@ -115,13 +119,18 @@ impl Invocation<'_> {
     ///
     /// If the run has to download something, this function only sets the variable, to a value that allows downloads
     /// but still stops these requests. For model lists, pi only checks whether the variable is set.
-    fn keeps_offline(&self, extensions: &Extensions, env: &mut Vec<(OsString, OsString)>) -> bool {
+    fn keeps_offline(
+        &self,
+        extensions: &Extensions,
+        env: &mut Vec<(OsString, OsString)>,
+        untrusted: &[PathBuf],
+    ) -> bool {
         if !self.run.resolved.protocol.refreshes_models() {
             return false;
         }
         // The programs that a remote machine lacks are not known here.
         if !self.is_remote()
-            && !may_download(self.run.tools(), extensions, &self.run.spec.context.agent_dir, env)
+            && !may_download(self.run.tools(), extensions, &self.run.spec.context.agent_dir, env, untrusted)
         {
             return true;
         }
@@ -339,6 +348,8 @@ impl AdmittedRun {
     ) -> Result<ChildCommand, TreeCommandError> {
         let Self { spec, resolved, .. } = self;
         let mut command = child.clone();
+        // It runs in the tools' sandbox.
+        command.untrusted = Vec::new();
         command.args = vec![OsString::from("-c"), format!("{ONE_STREAM}{shell_command}").into()];
         if let Some(guardian) = &mut command.guardian {
             let options = &mut guardian.options;

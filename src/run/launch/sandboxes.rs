@@ -15,7 +15,7 @@ use agents::Network;
 use files::canonical;
 use files::{layout, private};
 use sanitizer::{covers, names_secret};
-use supervisor::{Sandbox, ToolShell, resolve_program, search_path};
+use supervisor::{Sandbox, ToolShell, resolve_program, search_path, trusted_env};
 use worktree::root_of;
 
 /// The maximum file size for a child that cannot write in its project, in bytes. Its session alone must not fill the
@@ -113,6 +113,9 @@ pub(super) fn tool_shell(
     // The cache is only for pi. Tools keep their compiled code in their own directory.
     unset.extend(own.compile_cache().map(|(name, _)| OsString::from(name)));
     let scope = resolved.scope.iter().flat_map(WriteScope::writable);
+    let child_env = trusted_env(env, &resolved.untrusted);
+    let [path, child_path] = [env, &child_env].map(|env| search_path(env).map(OsStr::to_owned));
+    let is_shorter = path != child_path;
     Some(ToolShell {
         shell: shell(own.shell(), spec, env),
         writable: own.temporary().into_iter().map(canonical).chain(scope).collect(),
@@ -123,6 +126,8 @@ pub(super) fn tool_shell(
         network: network == Network::On,
         // Servers are reached by paths. If these are hidden, sockets do no harm.
         unix_sockets: has_view,
+        path: path.filter(|_| is_shorter),
+        child_path: child_path.filter(|_| is_shorter),
         unset,
         file_bytes: file_bytes(sandbox),
     })
@@ -137,8 +142,10 @@ pub(super) fn shell(named: Option<&str>, spec: &RunSpec, env: &[(OsString, OsStr
     if Path::new(USUAL_SHELL).exists() {
         return USUAL_SHELL.into();
     }
-    let path = search_path(env);
-    SHELLS.iter().find_map(|name| resolve_program(OsStr::new(name), path)).unwrap_or_else(|| "/bin/sh".into())
+    SHELLS
+        .iter()
+        .find_map(|name| resolve_program(OsStr::new(name), env, &[]).ok())
+        .unwrap_or_else(|| "/bin/sh".into())
 }
 
 /// Returns the variables that the shell does not get. Their names look like secrets, and no pattern of `allowed` covers

@@ -9,7 +9,7 @@ use agents::config::{self, Quote};
 use sanitizer::names_secret;
 use sanitizer::template::{Value, fill};
 use supervisor::{
-    Captured, ChildCommand, Outcome, SpawnError, capture, exit_signal, resolve_program, search_path,
+    Captured, ChildCommand, NotFound, Outcome, SpawnError, capture, exit_signal, resolve_program,
 };
 use uuid::Uuid;
 use worktree::without_git_variables;
@@ -107,7 +107,7 @@ impl Configured {
     }
 
     fn fill(&self, template: &str, job: Job<'_>, argv: &str, is_shell: bool) -> String {
-        let Job { run_id, agent, cwd } = job;
+        let Job { run_id, agent, cwd, .. } = job;
         let directory = cwd.to_string_lossy();
         let env = self.settings.env.join(",");
         let project = cwd.file_name().unwrap_or_default().to_string_lossy();
@@ -158,24 +158,30 @@ impl Configured {
             args: command_line.collect(),
             cwd: NEUTRAL.into(),
             env: self.env(&context.env),
+            untrusted: job.untrusted.to_vec(),
             guardian: None,
         })
     }
 
-    /// Returns the first missing program that a field of the launcher starts with, and the field's name. Blocks.
-    pub(crate) fn missing(&self, context: &HostContext) -> Option<(&'static str, String)> {
+    /// Returns the first program that a field of the launcher starts with and that is not found, after the field's name.
+    /// Blocks.
+    pub(crate) fn missing(
+        &self,
+        untrusted: &[PathBuf],
+        context: &HostContext,
+    ) -> Option<(&'static str, String, NotFound)> {
         let config::Launcher { command, cancel, fetch, .. } = &self.settings;
         let fields = [("command", Some(command)), ("cancel", cancel.as_ref()), ("fetch", fetch.as_ref())];
         let mut named = fields.into_iter().filter_map(|(field, command)| Some((field, command?.first()?)));
-        let is_missing =
-            |program: &str| resolve_program(program.as_ref(), search_path(&context.env)).is_none();
-        named.find(|(_, program)| is_missing(program)).map(|(field, program)| (field, program.clone()))
+        named.find_map(|(field, program)| {
+            let missing = resolve_program(program.as_ref(), &context.env, untrusted).err()?;
+            Some((field, program.clone(), missing))
+        })
     }
 
     /// Builds a test that asks the remote pi for its version, and then starts it once, with the guard and without a
     /// task.
-    pub(crate) fn test(&self, run_id: &str, guard: &str, cwd: &Path, context: &HostContext) -> LauncherTest {
-        let job = Job { run_id, agent: "doctor", cwd };
+    pub(crate) fn test(&self, job: Job<'_>, guard: &str, context: &HostContext) -> LauncherTest {
         let mut argv = self.pi();
         let version = argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ");
         argv.extend(["--mode", "rpc", "--no-session", "--no-extensions", "-e"].map(str::to_owned));
@@ -203,8 +209,14 @@ impl Configured {
         let mut command_line = self.expand(&self.settings.command, job, &loader(job.run_id)).into_iter();
         let program = command_line.next().unwrap_or_default().into();
         let env = self.env(&context.env);
-        let command =
-            ChildCommand { program, args: command_line.collect(), cwd: NEUTRAL.into(), env, guardian: None };
+        let command = ChildCommand {
+            program,
+            args: command_line.collect(),
+            cwd: NEUTRAL.into(),
+            env,
+            untrusted: job.untrusted.to_vec(),
+            guardian: None,
+        };
         LauncherTest { command, input, cancel: self.cancel(job, context) }
     }
 
@@ -266,6 +278,7 @@ impl Launcher for Configured {
         &self,
         _configured: Option<&[String]>,
         _cwd: &Path,
+        _untrusted: &[PathBuf],
         _context: &HostContext,
     ) -> Result<PiProgram, PiError> {
         let mut command_line = self.pi().into_iter();
@@ -317,8 +330,14 @@ impl Launcher for Configured {
             guardian.options.last_command = self.expand(cancel, job, &[]);
         }
         let env = self.env(&plain.env);
-        let command =
-            ChildCommand { program, args: command_line.collect(), cwd: NEUTRAL.into(), env, guardian };
+        let command = ChildCommand {
+            program,
+            args: command_line.collect(),
+            cwd: NEUTRAL.into(),
+            env,
+            untrusted: job.untrusted.to_vec(),
+            guardian,
+        };
         Launch { command, preamble: Some(preamble), remote_output }
     }
 

@@ -17,6 +17,8 @@ pub(crate) struct Job<'a> {
     pub agent: &'a str,
     /// The directory of the run, on this machine.
     pub cwd: &'a Path,
+    /// The directories from which no program is started by its name.
+    pub untrusted: &'a [PathBuf],
 }
 
 /// The inputs that a child reads when it starts.
@@ -90,7 +92,7 @@ pub(crate) trait Launcher: Debug + Send + Sync {
         None
     }
 
-    /// Returns the pi that the children run. Blocks.
+    /// Returns the pi that the children run, outside of the directories `untrusted`. Blocks.
     ///
     /// # Errors
     ///
@@ -99,6 +101,7 @@ pub(crate) trait Launcher: Debug + Send + Sync {
         &self,
         configured: Option<&[String]>,
         cwd: &Path,
+        untrusted: &[PathBuf],
         context: &HostContext,
     ) -> Result<PiProgram, PiError>;
 

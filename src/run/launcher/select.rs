@@ -87,9 +87,10 @@ impl Launcher for Local {
         &self,
         configured: Option<&[String]>,
         cwd: &Path,
+        untrusted: &[PathBuf],
         context: &HostContext,
     ) -> Result<PiProgram, PiError> {
-        PiProgram::locate(configured, cwd, context)
+        PiProgram::locate(configured, cwd, untrusted, context)
     }
 
     fn command(&self, plain: ChildCommand, _job: Job<'_>, _payload: Payload<'_>) -> Launch {

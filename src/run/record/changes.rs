@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use supervisor::{Guardian, resolve_program, search_path};
+use supervisor::{Guardian, resolve_program, trusted_env};
 use tokio::time::timeout;
 use worktree::{Change, Gap, Mark, SearchLimits, WatchedFiles, by_danger, is_flagged, mark_of};
 
@@ -79,7 +79,8 @@ struct Fingerprint {
 }
 
 impl WorkTree {
-    /// Records the state of the work tree around `cwd`; `guardian` restrains git.
+    /// Records the state of the work tree around `cwd`. `guardian` restrains git, which lies outside of the directories
+    /// `untrusted`.
     ///
     /// # Errors
     ///
@@ -87,10 +88,12 @@ impl WorkTree {
     pub(crate) async fn read(
         cwd: &Path,
         env: &[(OsString, OsString)],
+        untrusted: &[PathBuf],
         guardian: Option<Guardian>,
     ) -> Result<Self, NoAnswer> {
-        let program = resolve_program("git".as_ref(), search_path(env)).ok_or(NoAnswer::Failed)?;
-        let mut git = Git::new(program, cwd.to_path_buf(), env, guardian).await?;
+        let program = resolve_program("git".as_ref(), env, untrusted).map_err(|_| NoAnswer::Failed)?;
+        let env = trusted_env(env, untrusted);
+        let mut git = Git::new(program, cwd.to_path_buf(), &env, guardian).await?;
         let root = git.run(&["rev-parse", "--show-toplevel"]).await?;
         git.cwd = PathBuf::from(root.strip_suffix('\n').unwrap_or(&root));
         Self::of(git).await

@@ -165,6 +165,7 @@ impl Git {
             args: settings.chain(args.iter().map(OsString::from)).collect(),
             cwd: self.cwd.clone(),
             env: self.env.clone(),
+            untrusted: Vec::new(),
             guardian: self.guardian.clone(),
         };
         let limits = CaptureLimits {

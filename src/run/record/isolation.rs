@@ -93,7 +93,7 @@ impl Origin {
         at: PathBuf,
         stop: &Cancel,
     ) -> Result<Self, IsolationError> {
-        let store = snapshot_store(context, &resolved.config, &resolved.capabilities);
+        let store = snapshot_store(context, &at, &resolved.config, &resolved.capabilities);
         let store = unless_cancelled(stop, store).await;
         let store = store.map_err(IsolationError::Stopped)?.map_err(SnapshotError::from)?;
         let found = blocking(move || {
@@ -369,7 +369,8 @@ pub(crate) async fn recover_trees(context: &HostContext, config: &Config) -> Vec
         return Vec::new();
     }
     let capabilities = HostCapabilities::probe(context).await;
-    let Ok(store) = snapshot_store(context, config, &capabilities).await else { return Vec::new() };
+    let cwd = context.host.cwd.as_deref().unwrap_or(Path::new("/"));
+    let Ok(store) = snapshot_store(context, cwd, config, &capabilities).await else { return Vec::new() };
     let recovered = store.recover_trees().await.into_iter().filter_map(|(id, imported)| {
         let Imported { branch, kept_tree: kept, changes, .. } = imported;
         let branch = branch.map(|branch| {

@@ -1,25 +1,26 @@
 //! The tree of a run before its start.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::run::blocking::blocking;
 use crate::run::context::HostContext;
 use crate::run::facts::hiding_note;
-use crate::run::sandbox::HostCapabilities;
 use crate::run::sandbox::hidden::unreadable;
+use crate::run::sandbox::{HostCapabilities, untrusted};
 use agents::config::Config;
 use worktree::{Git, GitError, Snapshot, SnapshotError, SnapshotLimits, SnapshotStore};
 
 /// The maximum number of files of a work tree that may differ from its last commit.
 const MAX_FILES: usize = 200_000;
 
-/// The snapshots of a host's user.
+/// The snapshots of a host's user. git is not taken from the tree around `cwd`.
 ///
 /// # Errors
 ///
 /// Fails if git is missing or too old.
 pub(crate) async fn snapshot_store(
     context: &HostContext,
+    cwd: &Path,
     config: &Config,
     capabilities: &HostCapabilities,
 ) -> Result<SnapshotStore, GitError> {
@@ -27,7 +28,11 @@ pub(crate) async fn snapshot_store(
     let sandbox = capabilities.warden().zip(abilities);
     let sandbox = sandbox.map(|(warden, abilities)| (warden.to_owned(), abilities.mount_namespace.is_ok()));
     let limits = SnapshotLimits { bytes: config.snapshot.max_bytes, files: MAX_FILES };
-    let git = Git::find(&context.env, sandbox).await?;
+    let untrusted = {
+        let (config, context, cwd) = (config.clone(), context.clone(), cwd.to_path_buf());
+        blocking(move || untrusted(&config, &context, &cwd))
+    };
+    let git = Git::find(&context.env, &untrusted.await, sandbox).await?;
     let config = config.clone();
     let context = context.clone();
     let made = blocking(move || {
@@ -90,7 +95,7 @@ impl Before {
     ) -> Result<Option<Self>, NotRecorded> {
         let store = match store {
             Ok(store) => store,
-            Err(GitError::Missing) => return Ok(None),
+            Err(GitError::Missing(_)) => return Ok(None),
             Err(error) => return Err(SnapshotError::from(error).into()),
         };
         match store.take_in_place(id, root).await {

@@ -17,4 +17,4 @@ pub use capabilities::{HostCapabilities, WardenUnknown};
 pub use plan::SandboxUnavailable;
 pub(crate) use plan::{EnforcedSandbox, SandboxPlan, may_write, shell_policy};
 pub use write_scope::ScopeError;
-pub(crate) use write_scope::WriteScope;
+pub(crate) use write_scope::{WriteScope, untrusted};

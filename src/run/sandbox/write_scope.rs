@@ -75,21 +75,8 @@ impl WriteScope {
         cwd: &Path,
     ) -> Result<(Self, Vec<String>), ScopeError> {
         let cwd = canonical(cwd);
-        let wide = [context.home.as_deref(), Some(&*context.agent_dir)].into_iter().flatten();
-        let wide: Vec<PathBuf> = wide.chain(TEMPORARIES.map(Path::new)).map(canonical).collect();
-        let temporaries = canonical(&context.temporaries());
-        let contained = |tree: &Path| {
-            let inside = wide.iter().find(|place| place.starts_with(tree));
-            inside.or_else(|| Some(&temporaries).filter(|place| *place == tree)).cloned()
-        };
-        let mut root = root_of(&cwd);
-        if contained(&root).is_some() {
-            // This happens if the home directory is a repository, for example.
-            root.clone_from(&cwd);
-        }
-        if let Some(place) = contained(&root) {
-            return Err(ScopeError::TreeTooWide { tree: root, place });
-        }
+        let wide = WidePlaces::of(context);
+        let root = wide.tree_around(&cwd)?;
         // Admission checked another path, which may have led to another directory.
         if let Some(place) = place_of(config, context, &root) {
             return Err(ScopeError::Hidden { cwd, place });
@@ -105,7 +92,7 @@ impl WriteScope {
                 |why: &str| format!("the child cannot write in `{listed}` (`sandbox.writable`): {why}");
             let Some(path) = below_home(listed, context.home.as_deref()) else { continue };
             match path.canonicalize() {
-                Ok(path) if contained(&path).is_some() || path.starts_with(&own_dir) => {
+                Ok(path) if wide.contained(&path).is_some() || path.starts_with(&own_dir) => {
                     notices.push(without("it contains files that the child must not change"));
                 }
                 Ok(path) if path.is_dir() || path.is_file() => also.push(path),
@@ -142,6 +129,53 @@ impl WriteScope {
     pub(crate) fn writable(&self) -> impl Iterator<Item = PathBuf> {
         std::iter::once(self.root.clone()).chain(self.also.iter().cloned())
     }
+}
+
+/// The places that no tree of a writing child contains. Their paths have no links.
+struct WidePlaces {
+    places: Vec<PathBuf>,
+    /// The directory for temporary files may contain trees, but is no tree itself.
+    temporaries: PathBuf,
+}
+
+impl WidePlaces {
+    fn of(context: &HostContext) -> Self {
+        let places = [context.home.as_deref(), Some(&*context.agent_dir)].into_iter().flatten();
+        let places = places.chain(TEMPORARIES.map(Path::new)).map(canonical).collect();
+        Self { places, temporaries: canonical(&context.temporaries()) }
+    }
+
+    fn contained(&self, tree: &Path) -> Option<PathBuf> {
+        let inside = self.places.iter().find(|place| place.starts_with(tree));
+        inside.or_else(|| Some(&self.temporaries).filter(|place| *place == tree)).cloned()
+    }
+
+    /// Returns the tree of a child that works in `cwd`, a path without links.
+    fn tree_around(&self, cwd: &Path) -> Result<PathBuf, ScopeError> {
+        let mut root = root_of(cwd);
+        if self.contained(&root).is_some() {
+            // This happens if the home directory is a repository, for example.
+            cwd.clone_into(&mut root);
+        }
+        match self.contained(&root) {
+            Some(place) => Err(ScopeError::TreeTooWide { tree: root, place }),
+            None => Ok(root),
+        }
+    }
+}
+
+/// Returns the directories from which this host starts no program by its name, because agents may write there: the
+/// trees around `cwd` and around the directory of the session, and the user's list. Their paths have no links. Blocks.
+pub(crate) fn untrusted(config: &Config, context: &HostContext, cwd: &Path) -> Vec<PathBuf> {
+    let wide = WidePlaces::of(context);
+    let trees = std::iter::once(cwd).chain(context.host.cwd.as_deref()).map(canonical);
+    let trees = trees.filter_map(|cwd| wide.tree_around(&cwd).ok());
+    let listed = config.sandbox.writable.iter();
+    let listed = listed.filter_map(|path| below_home(path, context.home.as_deref())?.canonicalize().ok());
+    let mut found: Vec<PathBuf> = trees.chain(listed.filter(|path| wide.contained(path).is_none())).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ impl Link {
     /// would be needed for. The child's standard input travels over the socket. No descriptor of this process ever
     /// loses its close-on-exec flag; otherwise another child started at the same moment would inherit it.
     pub(super) fn start(
-        Located { command, program, cwd }: &Located<'_>,
+        Located { command, program, cwd, env }: &Located<'_>,
         guardian: &Guardian,
         known: watch::Sender<Known>,
     ) -> Result<(Self, Pipes), SpawnError> {
@@ -97,7 +97,7 @@ impl Link {
             .args(options.to_args())
             .current_dir(cwd)
             .env_clear()
-            .envs(command.env.iter().map(|(name, value)| (name, value)))
+            .envs(env.iter().map(|(name, value)| (name, value)))
             .env(TREE_VARIABLE, &marker)
             .stdin(Stdio::from(warden_socket))
             .stdout(Stdio::piped())

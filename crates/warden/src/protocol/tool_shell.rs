@@ -29,6 +29,10 @@ pub struct ToolShell {
     /// True if Unix sockets may be created, because the child's mount namespace hides the user's servers. Otherwise, or
     /// if a server has started since, only pairs of connected sockets remain.
     pub unix_sockets: bool,
+    /// The user's `PATH`, if the child has a shorter one.
+    pub path: Option<OsString>,
+    /// The child's `PATH`. pi may add directories in front of it.
+    pub child_path: Option<OsString>,
     /// The environment variables that are removed.
     pub unset: Vec<OsString>,
     /// The largest file that may be written, in bytes. Writing beyond fails with `EFBIG`.
@@ -43,6 +47,8 @@ const MASKED: &str = "masked";
 const TEMPORARIES: &str = "temporaries";
 const NETWORK: &str = "network";
 const UNIX_SOCKETS: &str = "unix-sockets";
+const PATH: &str = "path";
+const CHILD_PATH: &str = "child-path";
 const UNSET: &str = "unset";
 const FILE_BYTES: &str = "file-bytes";
 
@@ -83,6 +89,11 @@ impl ToolShell {
         {
             add(name, OsStr::new(if allowed { "on" } else { "off" }));
         }
+        for (name, path) in [(PATH, &self.path), (CHILD_PATH, &self.child_path)] {
+            if let Some(path) = path {
+                add(name, path);
+            }
+        }
         for variable in &self.unset {
             add(UNSET, variable);
         }
@@ -116,6 +127,8 @@ impl ToolShell {
                 TEMPORARIES => options.temporaries = switch(name, value)?,
                 NETWORK => options.network = switch(name, value)?,
                 UNIX_SOCKETS => options.unix_sockets = switch(name, value)?,
+                PATH => options.path = Some(value.to_owned()),
+                CHILD_PATH => options.child_path = Some(value.to_owned()),
                 UNSET => options.unset.push(value.into()),
                 FILE_BYTES => options.file_bytes = Some(number(name, value)?),
                 _ => return Err(unknown()),
@@ -152,6 +165,8 @@ mod tests {
             temporaries: true,
             network: true,
             unix_sockets: true,
+            path: Some("/home/.venv/bin:/bin".into()),
+            child_path: Some("/bin".into()),
             unset: vec!["A_TOKEN".into(), "shell".into()],
             file_bytes: Some(u64::MAX),
         };

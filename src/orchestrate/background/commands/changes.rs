@@ -186,6 +186,6 @@ async fn store_of(
     let here = Arc::clone(context);
     let settings = blocking(move || CallSettings::read(&cwd, &here)).await;
     let capabilities = HostCapabilities::probe(context).await;
-    let store = snapshot_store(context, &settings.config(), &capabilities).await?;
+    let store = snapshot_store(context, &run.cwd, &settings.config(), &capabilities).await?;
     Ok((settings, store))
 }

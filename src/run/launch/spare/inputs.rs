@@ -10,7 +10,7 @@ use agents::project_directories;
 use files::layout::is_unread;
 use files::{canonical, open};
 use sha2::{Digest, Sha256};
-use supervisor::{ChildCommand, resolve_program, search_path};
+use supervisor::{ChildCommand, resolve_program};
 
 use crate::run::admit::prepare::AdmittedRun;
 use crate::run::context::{HostContext, SessionKey};
@@ -149,7 +149,7 @@ impl Seen {
 
     /// Adds the files that this command names, except those in the run's own directory. Blocks.
     pub(crate) fn with_command(mut self, command: &ChildCommand, own: &Path) -> Option<BootInputs> {
-        let program = resolve_program(command.program.as_os_str(), search_path(&command.env));
+        let program = resolve_program(command.program.as_os_str(), &command.env, &command.untrusted);
         let named = command
             .args
             .iter()

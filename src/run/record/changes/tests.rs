@@ -50,7 +50,7 @@ impl Repository {
     }
 
     async fn read(&self) -> WorkTree {
-        WorkTree::read(self.0.path(), &Self::env(), None).await.expect("the work tree is readable")
+        WorkTree::read(self.0.path(), &Self::env(), &[], None).await.expect("the work tree is readable")
     }
 }
 
@@ -121,7 +121,8 @@ async fn a_repository_may_end_in_a_blank() {
     let plain = parent.path().join("mine");
     fs::rename(repository.0.path(), &blank).expect("the rename succeeds");
     fs::rename(other.0.path(), &plain).expect("the rename succeeds");
-    let before = WorkTree::read(&blank, &Repository::env(), None).await.expect("the work tree is readable");
+    let before =
+        WorkTree::read(&blank, &Repository::env(), &[], None).await.expect("the work tree is readable");
     fs::write(plain.join("theirs.txt"), "").expect("the file is written");
     fs::write(blank.join("mine.txt"), "").expect("the file is written");
     assert_eq!(changed(before).await, Some(vec!["mine.txt".to_owned()]));
@@ -138,7 +139,7 @@ async fn reading_the_state_writes_nothing_and_needs_a_repository() {
     assert!(fs::read(&index).expect("the index is readable") == before, "git refreshed the index");
 
     let nothing = tempfile::tempdir().expect("a temporary directory is created");
-    let looked = WorkTree::read(nothing.path(), &Repository::env(), None).await;
+    let looked = WorkTree::read(nothing.path(), &Repository::env(), &[], None).await;
     assert!(matches!(looked, Err(NoAnswer::Failed)));
 }
 
@@ -187,7 +188,7 @@ fn traps(repository: &Repository) -> Vec<(&'static str, std::path::PathBuf)> {
 async fn reading_the_state_runs_no_program_of_the_repository() {
     let repository = Repository::new();
     for (label, cwd) in traps(&repository) {
-        if let Ok(before) = WorkTree::read(&cwd, &Repository::env(), None).await {
+        if let Ok(before) = WorkTree::read(&cwd, &Repository::env(), &[], None).await {
             repository.write("kept.txt", "kEPT");
             assert!(
                 changed(before).await.is_some_and(|paths| paths.contains(&"kept.txt".to_owned())),
