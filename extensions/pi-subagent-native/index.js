@@ -1,4 +1,4 @@
-// pi-subagent-native 0.2.0 d46c19b6a32df72e. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.2.0 1d71b7b40dc534d4. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -34,6 +34,9 @@ var require_child_guard = __commonJS({
   "extension/child-guard.cjs"(exports, module2) {
     "use strict";
     var fs = process.getBuiltinModule?.("node:fs");
+    var os = process.getBuiltinModule?.("node:os");
+    var paths = process.getBuiltinModule?.("node:path");
+    var urls = process.getBuiltinModule?.("node:url");
     var CHANGES = /* @__PURE__ */ new Set(["edit", "write"]);
     var NEVER_ALLOWED_LSP_ACTIONS = /* @__PURE__ */ new Set(["rename", "codeaction", "restart"]);
     var ANNOUNCING = "Your work on the task is done, and its result is kept.";
@@ -46,7 +49,8 @@ var require_child_guard = __commonJS({
         asks: environment.PI_SUBAGENT_ASK,
         submits: environment.PI_SUBAGENT_SUBMIT,
         holdsTurns: environment.PI_SUBAGENT_HOLDS_TURNS === "1",
-        ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1"
+        ownShell: environment.PI_SUBAGENT_OWN_SHELL === "1",
+        agentDir: environment.PI_SUBAGENT_OWN_SHELL === "1" ? environment.PI_CODING_AGENT_DIR : void 0
       };
     }
     function blockReason(policy, tool, input) {
@@ -81,6 +85,38 @@ var require_child_guard = __commonJS({
       const source = pi.getAllTools().find(({ name }) => name === tool)?.sourceInfo.source;
       if (source === "builtin") return void 0;
       return "Tool `bash` is blocked: an extension provides it, and the sandbox covers only pi's own shell.";
+    }
+    var SPACES = /[\u00a0\u2000-\u200a\u202f\u205f\u3000]/g;
+    function pathOf(named, cwd) {
+      const plain = named.replace(SPACES, " ").replace(/^@/, "");
+      const home = plain.replace(/^~(?=\/|$)/, () => os?.homedir() ?? "~");
+      return paths?.resolve(cwd, /^file:\/\//.test(home) ? urls?.fileURLToPath(home) ?? home : home) ?? home;
+    }
+    var MAX_LINKS = 40;
+    function writtenPath(path, links = MAX_LINKS) {
+      if (!fs || !paths) return path;
+      try {
+        return fs.realpathSync(path);
+      } catch {
+        const directory = paths.dirname(path);
+        if (directory === path) return path;
+        const real = paths.join(writtenPath(directory, links), paths.basename(path));
+        try {
+          return links > 0 ? writtenPath(paths.resolve(paths.dirname(real), fs.readlinkSync(real)), links - 1) : real;
+        } catch {
+          return real;
+        }
+      }
+    }
+    function protectAgentDir({ agentDir }) {
+      const real = agentDir && writtenPath(agentDir);
+      return ({ toolName, input }, cwd) => {
+        const named = Object(input).path;
+        if (!real || !paths || !CHANGES.has(toolName) || typeof named !== "string") return void 0;
+        const path = writtenPath(pathOf(named, cwd));
+        if (path !== real && !path.startsWith(real + paths.sep)) return void 0;
+        return `\`${named}\` is in pi's agent directory, where a sandboxed sub-agent may change no file.`;
+      };
     }
     function register(pi, tool, execute) {
       pi.registerTool(
@@ -182,14 +218,15 @@ var require_child_guard = __commonJS({
       if (policy.holdsTurns && !isSecond) holdTurns(pi);
       if (!isSecond) reportContext(pi);
       const staleReason = watchFiles(pi);
+      const agentDirReason = protectAgentDir(policy);
       let isLastTurn = false;
       pi.on("before_agent_start", ({ prompt }) => {
         if (prompt !== void 0) isLastTurn = [ANNOUNCING, REPORTING].some((words) => prompt.startsWith(words));
         return void 0;
       });
-      pi.on("tool_call", (event) => {
+      pi.on("tool_call", (event, context) => {
         const over = "The work is done; no tool runs any more.";
-        const reason = isLastTurn ? over : blockReason(policy, event.toolName, event.input) ?? shellBlockReason(policy, pi, event.toolName) ?? staleReason(event);
+        const reason = isLastTurn ? over : blockReason(policy, event.toolName, event.input) ?? shellBlockReason(policy, pi, event.toolName) ?? agentDirReason(event, context?.cwd ?? process.cwd()) ?? staleReason(event);
         return (
           /** @type {ToolCallEventResult | undefined} */
           reason === void 0 ? void 0 : { block: true, reason }
@@ -6167,8 +6204,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.2.0 d46c19b6a32df72e"}.`)) return void 0;
-  const [version] = "0.2.0 d46c19b6a32df72e".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.2.0 1d71b7b40dc534d4"}.`)) return void 0;
+  const [version] = "0.2.0 1d71b7b40dc534d4".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7233,7 +7270,8 @@ var report = () => {
 function onWorkflowEnd(listener) {
   report = listener;
 }
-function startWorkflow({ path, sha256 }, place) {
+function startWorkflow(script, place) {
+  const { path, ...allowed } = script;
   const host = new URL("extension/workflows/host.mjs", packageFolder);
   const args = ["--import", host.href, path];
   const env = { ...process.env, NODE_OPTIONS: "" };
@@ -7244,10 +7282,9 @@ function startWorkflow({ path, sha256 }, place) {
   child.stdout.setEncoding("utf8").on("data", output.add);
   child.stderr.setEncoding("utf8").on("data", errors.add);
   child.stdin.on("error", () => void 0);
-  child.stdin.write(
-    `${JSON.stringify({ script: pathToFileURL2(path).href, sha256, place: { ...place, file: path } })}
-`
-  );
+  const start2 = { script: pathToFileURL2(path).href, ...allowed, place: { ...place, file: path } };
+  child.stdin.write(`${JSON.stringify(start2)}
+`);
   const { promise: ended2, resolve: resolve3 } = Promise.withResolvers();
   const workflow = { path, place, child, ended: ended2, wasStopped: false };
   live.add(workflow);
