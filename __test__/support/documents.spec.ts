@@ -118,6 +118,7 @@ const known: [command: RegExp, run: Run | { file: string } | string][] = [
 	[/^(git fetch|npm install)$/, { file: "__test__/extension/pi-tools-sandbox.spec.ts" }],
 	[/^git fetch subagent-trees\/RUN\.kept-1\/PROJECT /, { file: "tests/isolation.rs" }],
 	[/^git fsck --strict$/, "named for comparison"],
+	[/^npm version \S+ --no-git-tag-version$/, { file: "__test__/support/packages.spec.ts" }],
 	[/^npm publish$/, { file: "__test__/packages/install.spec.ts" }],
 	[/^cargo (nextest|test|build)\b/, "part of `npm test`"],
 	[/^(cargo (mutants|insta|install|\+nightly)|rustup)\b/, "installs or needs a tool of its own"],
@@ -164,7 +165,7 @@ test("every script, file and test that a command of a page names exists", () => 
 	for (const page of pages) {
 		for (const command of commands(page)) {
 			const [, script] = /^npm (?:run (?:-s )?)?([\w:-]+)/.exec(command) ?? [];
-			if (script && !["install", "publish"].includes(script))
+			if (script && !["install", "publish", "version"].includes(script))
 				assert.ok(scripts[script], `${page}: \`${command}\` names no script of package.json`);
 			const [, file] = /\bnode ([\w/.-]+)/.exec(command) ?? [];
 			const [, ...named] = /^cargo .*?--test[= ](\w+)(?: (\w+)::)?/.exec(command) ?? [];
