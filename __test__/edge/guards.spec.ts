@@ -259,9 +259,8 @@ begin; said "Seen: $seen" stop; settled`;
 		const scene = new Scene(t, answers);
 		scene.write("agent/extensions/gate.ts", "export default () => {};");
 		for (const place of ["agent/extensions/gate.ts", "agent/extensions", "agent"]) {
-			const sandbox = { hidden: [scene.path(place)] };
-			scene.write("project/.pi/subagents.json", JSON.stringify({ subagents: { sandbox } }));
-			const result = await scene.run({ config: { sandbox: "auto", inheritExtensions: "all" } });
+			const sandbox = { mode: "auto", hidden: [scene.path(place)] };
+			const result = await scene.run({ config: { sandbox, inheritExtensions: "all" } });
 			assert.deepEqual([result.isError, result.details.error?.code], [true, "INVALID_INPUT"], textOf(result));
 			assert.match(textOf(result), /hides extensions in `.*agent\/extensions`/);
 		}
