@@ -85,7 +85,7 @@ for (const version of piVersions) {
 				await tui.waitFor(/Now the code\.\n {3}→ read README\.md\n {5}# A project\n[\s\S]*\n {3}I am\n/);
 				// Smaller and larger while it is open.
 				await tui.resize(44, 12);
-				await tui.waitFor(/^ ● walker · explorer · \d+s · scripted-model\n[\s\S]*I am\n.*escape back$/);
+				await tui.waitFor(/^ ● walker · explorer · \d+s · \$[\d.]+\n[\s\S]*I am\n.*escape back$/);
 				await tui.resize(100, 30);
 				await tui.waitFor(/❯ walk through it/);
 				done.open();
