@@ -56,7 +56,7 @@ fn every_union_in_the_types_matches_the_code() {
         .chain(RunState::TEXTS.iter().filter_map(|text| RunState::parse(text)).map(TaskState::Live))
         .chain(RunOutcome::TEXTS.iter().filter_map(|text| RunOutcome::parse(text)).map(TaskState::Ended));
     let marks = Mark::TEXTS.iter().copied().filter(|mark| *mark != Mark::None.as_str());
-    let delegating = [Tool::Subagent, Tool::Parallel, Tool::Chain, Tool::SessionsSpawn];
+    let delegating = [Tool::Subagent, Tool::Parallel, Tool::Chain, Tool::SessionsSpawn, Tool::SessionsSend];
     let expected = [
         ("AgentInfo.source", texts(Source::TEXTS)),
         ("AgentInfo.writes", texts(WriteReach::TEXTS)),

@@ -12,7 +12,8 @@
 //! | `keys` | every key: type, bounds, default, how a project may change it; the settings by key |
 //! | `settings`, `units` | [`Config`], and how its fields are written as JSON |
 //! | `entries` | the settings of one agent, and of one launcher |
-//! | `load` | which files are read, and the merged result |
+//! | `paths` | which files are read |
+//! | `load` | the merged result |
 //! | `located` | the position of a value in a file |
 //! | `reader` | the mistakes in a file, and the settings that apply |
 //! | `check`, `shortcut` | if a value is valid, and which values are |
@@ -24,6 +25,7 @@ mod entries;
 mod keys;
 mod load;
 mod located;
+mod paths;
 mod reader;
 #[cfg(test)]
 mod reference;
@@ -33,7 +35,8 @@ mod tighten;
 mod units;
 
 pub use entries::{AgentBounds, AgentSettings, LOCAL, Launcher, PLACEHOLDERS, Quote};
-pub use load::{ConfigPaths, ConfigSource, LoadedConfig, load, overlay};
+pub use load::{ConfigSource, LoadedConfig, load, overlay};
+pub use paths::ConfigPaths;
 pub use reader::{ALL, NamedAgent, NamedTool};
 pub use settings::{
     AllowWrite, Announce, AnnounceMode, Background, Budget, Check, Config, EarlyBoot, InheritExtensions,

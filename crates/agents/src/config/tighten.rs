@@ -6,7 +6,7 @@ use std::path::{Component, Path};
 use serde_json::Value;
 
 use super::keys::{Key, Kind, Tighten};
-use super::load::ConfigPaths;
+use super::paths::ConfigPaths;
 use files::{below_home, canonical};
 
 /// The names that a project may not hide, besides all that begin with `.git`. git reads its rules from them, and
