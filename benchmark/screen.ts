@@ -34,8 +34,9 @@ const words = "The loader reads its file once, and keeps the result until the pr
 const size = 16;
 const text = words.repeat(Math.ceil((Number(textSeconds) * 1_000 * size) / everyMs / words.length));
 
-/** The pause before the idle seconds, for work that a delegation leaves behind. */
+/** The pause after a text, and the one before the idle seconds, in which pi compiles and collects what a delegation left. */
 const restMs = 2_000;
+const settleMs = Math.min(15_000, Number(idleSeconds) * 1_000);
 
 interface Use {
 	cpuMs: number;
@@ -114,7 +115,7 @@ const bare = await open(empty);
 try {
 	await ask(ours, "Delegate shortly", 1);
 	await ask(bare, "Answer", 1);
-	await delay(restMs);
+	await delay(settleMs);
 	const before = [ours, bare].map(({ pid }) => use(pid));
 	await delay(Number(idleSeconds) * 1_000);
 	const idle = [ours, bare].map(({ pid }, i) => since(before[i] as Use, use(pid)));
