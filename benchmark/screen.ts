@@ -36,7 +36,7 @@ const text = words.repeat(Math.ceil((Number(textSeconds) * 1_000 * size) / every
 
 /** The pause after a text, and the one before the idle seconds, in which pi compiles and collects what a delegation left. */
 const restMs = 2_000;
-const settleMs = Math.min(15_000, Number(idleSeconds) * 1_000);
+const settleMs = Math.min(30_000, Number(idleSeconds) * 1_000);
 
 interface Use {
 	cpuMs: number;
