@@ -2,8 +2,8 @@
  * Measures the cost of this package for pi's interface: while nothing runs, and while a card shows an answer that
  * arrives. Real pi in a terminal, with a scripted model. Linux with tmux.
  *
- * - `idle`: the processor time of a pi that has delegated once and the wake-ups of its own thread, and those of a pi with
- *   an empty extension, in the same seconds.
+ * - `idle`: the processor time of a pi that has delegated once, and the wake-ups of its own thread. A pi with an empty
+ *   extension is measured in the same seconds.
  * - `live`: the processor time of a pi while a text streams, from its own model and into a live card, in turn.
  *
  * Usage: <Node for pi> screen.ts <empty extension> <seconds of idling> <rounds> <seconds of text>

@@ -7,7 +7,7 @@
 //! the checks of `give_back` and `token`.
 //!
 //! Some files name programs that pi starts, outside of the sandbox around the programs of a shell. pi reads these files again
-//! while the child runs. `PrivateAgentDir::fixed` lists the ones that can be read-only for the child. The link to its shell
+//! while the child runs. `PrivateAgentDir::fixed` lists the files that can be read-only for the child. The link to its shell
 //! and the shell's options are in another directory, where the child can never write.
 //!
 //! ```text

@@ -9,8 +9,8 @@ use super::keys::{Key, Kind, Tighten};
 use super::paths::ConfigPaths;
 use files::{below_home, canonical};
 
-/// The names that a project may not hide, besides all that begin with `.git`. git reads its rules from them, and
-/// permission hooks read theirs: a hidden file counts as empty.
+/// A project may not hide these names, and no name that begins with `.git`. git and permission hooks read rules from
+/// such files, and a hidden file counts as empty.
 const NEVER_HIDDEN: [&str; 7] = [".hg", ".jj", ".svn", ".pi", ".agents", ".claude", ".mcp.json"];
 /// git's configuration below the home directory. It may be kept in a project, behind a link.
 const GIT_CONFIGURATION: [&str; 5] =
