@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, describe, it, type TestContext } from "node:test";
@@ -17,9 +17,14 @@ const recordings = fileURLToPath(new URL("../../tests/inputs/streams/", import.m
 const folder = mkdtempSync(join(tmpdir(), "psn-fake-rpc-"));
 after(() => rmSync(folder, { recursive: true }));
 
+/** The file for which a scenario waits until the test opens the gate. */
+const gate = "{env.GATE}";
+
 /** A stand-in that has been started, and the ways to talk to it. */
 class Talk {
+	static #started = 0;
 	readonly ended: Promise<number | null>;
+	readonly #gate = join(folder, `gate-${Talk.#started++}`);
 	readonly #child;
 	#stdout = "";
 	#sent = 0;
@@ -27,7 +32,7 @@ class Talk {
 	constructor(test: TestContext, scenario: Scenario, env: Record<string, string> = {}) {
 		const named = typeof scenario === "string" ? scenario : JSON.stringify(scenario);
 		const child = spawn(node, [script, "--mode", "rpc", "--no-session"], {
-			env: { ...process.env, FAKE_PI_SCENARIO: named, ...env },
+			env: { ...process.env, FAKE_PI_SCENARIO: named, GATE: this.#gate, ...env },
 			stdio: ["pipe", "pipe", "ignore"],
 		});
 		this.#child = child;
@@ -51,6 +56,11 @@ class Talk {
 
 	write(text: string): void {
 		this.#child.stdin.write(text);
+	}
+
+	/** Lets the scenario continue after the step that waits for the gate. */
+	openGate(): void {
+		writeFileSync(this.#gate, "");
 	}
 
 	/** Sends a command and returns its id. */
@@ -131,20 +141,27 @@ const stories: Record<string, [scenario: unknown[], drive: (pi: Talk) => Promise
 		(pi) => pi.prompt("What is it?"),
 	],
 	steer: [
-		[{ call: "bash", takesMs: 500 }, { say: "As you wish." }],
+		[{ call: "bash", until: gate }, { say: "As you wish." }],
 		async (pi) => {
 			pi.send({ type: "prompt", message: "Work." });
 			await pi.find({ type: "tool_execution_start" });
 			await pi.ask({ type: "steer", message: "Wrap up." });
+			pi.openGate();
 			await pi.settled();
 		},
 	],
 	"steer-text": [
-		[{ steered: [{ say: "Wrapped up." }] }, { say: "A long answer, word by word.", chunk: 4, pauseMs: 80 }],
+		[
+			{ steered: [{ say: "Wrapped up." }] },
+			{ stream: "A long answer," },
+			{ await: gate },
+			{ say: " word by word.", chunk: 4 },
+		],
 		async (pi) => {
 			pi.send({ type: "prompt", message: "Work." });
 			await pi.saying();
 			await pi.ask({ type: "steer", message: "Wrap up." });
+			pi.openGate();
 			await pi.settled();
 		},
 	],
@@ -234,39 +251,48 @@ describe("the stand-in in RPC mode", () => {
 	});
 
 	it("continues its scenario after a steering message without steps", async (t) => {
-		const pi = new Talk(t, [{ call: "bash", takesMs: 300 }, { say: "{steer} {task}" }]);
+		const pi = new Talk(t, [{ call: "bash", until: gate }, { say: "{steer} {task}" }]);
 		pi.send({ type: "prompt", message: "Work." });
 		await pi.find({ type: "tool_execution_start" });
 		await pi.ask({ type: "steer", message: "Hurry." });
+		pi.openGate();
 		await pi.settled();
 		assert.deepEqual(pi.texts, ["bash", "Hurry. Work."]);
 	});
 
 	it("always answers a steering message", async (t) => {
-		const pi = new Talk(t, [{ say: "word by word", chunk: 2, pauseMs: 60 }]);
+		const pi = new Talk(t, [{ stream: "word " }, { await: gate }, { say: "by word" }]);
 		pi.send({ type: "prompt", message: "Work." });
 		await pi.saying();
 		await pi.ask({ type: "steer", message: "one" });
 		await pi.ask({ type: "prompt", message: "two", streamingBehavior: "steer" });
+		pi.openGate();
 		await pi.settled();
 		assert.deepEqual(pi.texts, ["word by word", "Told: one", "Told: two"], "the messages are answered one at a time");
 		assert.equal(pi.events.filter(({ type }) => type === "agent_end").length, 1, "there is one run");
 	});
 
 	it("leaves its scenario for the steps of a steering message", async (t) => {
-		const pi = new Talk(t, "steers");
+		const pi = new Talk(t, [
+			{ steered: [{ say: "Wrapped up." }] },
+			{ call: "bash" },
+			{ call: "bash", until: gate },
+			{ say: "Never said." },
+		]);
 		pi.send({ type: "prompt", message: "Work." });
 		await pi.find({ type: "tool_execution_start" }, 2);
-		await pi.ask({ type: "steer", message: "Come to an end." });
+		await pi.ask({ type: "steer", message: "Finish." });
+		pi.openGate();
 		await pi.settled();
 		assert.deepEqual(pi.texts, ["bash", "bash", "Wrapped up."]);
 	});
 
 	it("repeats its scenario for a follow-up, in the same run", async (t) => {
-		const pi = new Talk(t, [{ stream: "You said: " }, { sleep: 300 }, { say: "{task}" }]);
+		const pi = new Talk(t, [{ stream: "You said: " }, { await: gate }, { say: "{task}" }]);
 		pi.send({ type: "prompt", message: "one" });
 		await pi.saying();
 		await pi.ask({ type: "follow_up", message: "two" });
+		pi.openGate();
 		await pi.settled();
 		assert.deepEqual(pi.texts, ["You said: one", "You said: two"]);
 		assert.equal(pi.events.filter(({ type }) => type === "agent_end").length, 1);

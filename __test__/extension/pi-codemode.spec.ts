@@ -127,9 +127,7 @@ describe(`a script of codemode in pi ${newestPi}`, () => {
 		await screen.press("Escape");
 		await screen.waitFor(/SUBAGENT_ABORTED|aborted/i);
 		await stage.childRequests().at(-1)?.ended;
-		await screen.type("/subagents list");
-		await screen.press("Enter");
-		await screen.waitFor(/explorer · `hang` · stopped/);
+		await screen.submitUntil("subagents", "list", /explorer · `hang` · stopped/);
 		await screen.close();
 	});
 

@@ -110,6 +110,16 @@ export class Tui {
 		await this.press("Enter");
 	}
 
+	/** Submits a command, again each time that its answer does not yet show it: an answer stays as it was printed. */
+	async submitUntil(name: string, words: string, sight: Sight, limitMs = defaultWaitMs): Promise<string> {
+		for (const deadline = performance.now() + limitMs; ; ) {
+			await this.submitCommand(name, words);
+			const answer = await this.waitFor(sight, 3_000).catch((error: unknown) => error);
+			if (typeof answer === "string") return answer;
+			if (performance.now() > deadline) throw answer;
+		}
+	}
+
 	/**
 	 * Moves to the last choice of a question, named by its beginning. A question that has opened by itself ignores keys at
 	 * first, and one that opens takes them only once it has been drawn.
