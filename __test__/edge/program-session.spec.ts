@@ -17,7 +17,7 @@ import {
 import { endBackground } from "../../native.js";
 import type { Scenario } from "./fault.ts";
 import { inTime, type Scene, until } from "./scene.ts";
-import { playing, recordsOf } from "./stand-in.ts";
+import { gate, playing, recordsOf } from "./stand-in.ts";
 
 /** Opens the session of a scene; `received` has its messages. */
 function stage(t: TestContext, scenario: Scenario, change: Partial<SessionOptions> = {}) {
@@ -194,13 +194,15 @@ it("a session keeps its process alive until the result of a run was received", a
 });
 
 it("a session keeps its process alive for a run that was moved to the background", async (t) => {
-	const { scene } = stage(t, [{ stream: "So far" }, { call: "read", takesMs: 500 }, { say: "Done." }]);
+	const { scene } = stage(t, [{ stream: "So far" }, gate(), { say: "Done." }]);
 	const moved = `
+		import { writeFileSync } from "node:fs";
 		openSession({ ...place, onMessage });
 		const { id, ...own } = place;
 		const task = run({ ...own, agent: "explorer", task: "Look.", sessionId: id });
 		for await (const update of task) if (update.type === "text") break;
-		await task.background();`;
+		await task.background();
+		writeFileSync(${JSON.stringify(scene.path("go"))}, "");`;
 	assert.equal(await program(scene, {}, moved), "Done.\n");
 });
 
