@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `settings` | the configuration and the known secrets; read once per call |
 //! | `resolve` | the agent, model, limits and tools of the run |
+//! | `child_prompt` | the child's system prompt: the agent's prompt and facts about the run |
 //! | `values` | the values that apply to the agent, and their sources |
 //! | `write_reach` | the tree that a child changes, and the changes that cannot be undone |
 //! | `permission_hooks/` | the user's extensions that watch tool calls, which every writing child loads |
@@ -19,6 +20,7 @@
 //! | `refusal` | the reasons for refusing a call |
 //! | `listing` | the list of agents, without running one |
 
+mod child_prompt;
 mod confirm;
 pub(crate) mod extensions;
 pub(crate) mod listing;
@@ -32,6 +34,7 @@ pub(crate) mod settings;
 pub(crate) mod values;
 mod write_reach;
 
+pub(crate) use child_prompt::child_prompt;
 pub(crate) use confirm::ask_again;
 pub use extensions::Extensions;
 pub(crate) use extensions::{fetched_programs, missing_programs};

@@ -14,7 +14,6 @@ use crate::run::context::{HostContext, HostTool, SessionKey};
 use crate::run::facts::StoredChanges;
 use crate::run::launcher::{Launcher, LauncherError, launcher_of, selected};
 use crate::run::protocol::{ChildProtocol, protocol_of};
-use crate::run::result::ANNOUNCE_SKIP;
 use crate::run::result::builder::Withheld;
 use crate::run::sandbox::hidden::{hides, hides_extensions};
 use crate::run::sandbox::{
@@ -22,12 +21,11 @@ use crate::run::sandbox::{
     shell_policy, untrusted,
 };
 use crate::run::spec::{RunSpec, Timeout};
-use agents::config::{self, AnnounceMode, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
+use agents::config::{self, Budget, Config, InheritExtensions, LoadedConfig, LoopLimits};
 use agents::{
     AgentDefinition, DEPTH, Depth, DropReason, DroppedTool, Isolation, MAX_DEPTH, NoUsableTools,
-    OutputSchema, SUBMIT, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITE_TOOLS, depth_from_env, plan_tools,
+    OutputSchema, ShellPolicy, Source, ToolPlan, ToolPolicy, WRITE_TOOLS, depth_from_env, plan_tools,
 };
-use sanitizer::figures;
 use supervisor::Supervision;
 use worktree::{WorkTree, has_git, leads_git, withheld_git_variables};
 
@@ -75,7 +73,7 @@ pub(crate) struct ResolvedRun {
     /// True if the child reads context files such as `AGENTS.md`.
     pub reads_context: bool,
     /// The contents of `TOOLS.md`, if the child reads context files.
-    tool_notes: Vec<String>,
+    pub(super) tool_notes: Vec<String>,
     /// The skills that the child sees: all, or these files.
     pub skills: SkillFiles,
     /// The file with the agent's own credentials, if it has one. A project's agent gets none, because it could take
@@ -372,61 +370,6 @@ impl ResolvedRun {
         self.sandbox.is_enforced() || self.credentials.is_some() || !self.keys.is_empty()
     }
 
-    /// Returns the child's system prompt: the agent's prompt, followed by facts about this run.
-    pub(crate) fn prompt(&self, plan: &ToolPlan) -> String {
-        let own = self.agent.prompt.trim_end().to_owned();
-        let notes = [
-            plan.note().map(str::to_owned),
-            self.write_note(),
-            self.check_note(),
-            self.submit_note().or_else(|| self.report_note()),
-        ];
-        let given = self.tool_notes.iter().cloned();
-        let parts: Vec<String> = [own].into_iter().chain(given).chain(notes.into_iter().flatten()).collect();
-        parts.join("\n\n") + "\n"
-    }
-
-    /// Returns the facts for a child that cannot write, or can write only in some directories.
-    fn write_note(&self) -> Option<String> {
-        if let Some(WriteScope { root, is_private: true, .. }) = &self.scope {
-            return Some(format!(
-                "You work in a private copy of the project, `{}`. You can change files only there and in the temporary \
-                 directory. You may commit on its branch. When you are done, all changes in the copy, committed or not, are \
-                 imported into the project as a branch. Files that git ignores are lost.",
-                root.display()
-            ));
-        }
-        if self.is_isolated && self.launcher.remote_name().is_some() {
-            return Some(
-                "You work in a private copy of the project, without its history before the last commit. You may commit on its \
-                 branch. When you are done, all changes in the copy, committed or not, are imported into the project as a \
-                 branch. Then the copy is deleted, and files that git ignores are lost."
-                    .to_owned(),
-            );
-        }
-        if let Some(WriteScope { root, .. }) = &self.scope {
-            return Some(format!(
-                "You can change files only in `{}` and in the temporary directory. The repository (`.git`), `.pi` and other \
-                 configuration of agents are read-only, so you cannot commit: leave your changes in the files.",
-                root.display()
-            ));
-        }
-        (!self.agent.readonly && !self.config.allow_write.is_on()).then(|| {
-            "You cannot change files in this run: no tool that writes is allowed, even if the text above says otherwise. Do not try; \
-             if the task asks for a change, describe the change exactly, and say that you did not make it."
-                .to_owned()
-        })
-    }
-
-    /// Returns the facts for a child whose work is checked.
-    fn check_note(&self) -> Option<String> {
-        self.check().map(|command| {
-            format!(
-                "When you have finished, your work is checked with `{command}`, in the same sandbox as your shell. Make it pass."
-            )
-        })
-    }
-
     /// Returns true if the child may change files.
     pub(crate) fn may_change_files(&self) -> bool {
         !matches!(
@@ -449,27 +392,6 @@ impl ResolvedRun {
         let are_requested =
             plan.dropped.iter().filter(is_write).any(|dropped| WRITE_TOOLS.contains(&&*dropped.tool));
         Withheld { tools, caveat: Some(caveat), are_requested }
-    }
-
-    /// Returns the facts for a child that submits its result.
-    fn submit_note(&self) -> Option<String> {
-        self.agent.output_schema.as_ref().map(|_| {
-            format!(
-                "The session that gave you this task reads only the result that you submit. When the result is ready, call \
-                 `{SUBMIT}` once; that ends your work. If the call is refused, fix the named problem and call it again."
-            )
-        })
-    }
-
-    /// Returns the facts for a child whose final answer is announced.
-    fn report_note(&self) -> Option<String> {
-        (self.announces && self.config.announce.mode != AnnounceMode::Ask).then(|| {
-            let max_size = figures::bytes(self.config.output.max_bytes as u64);
-            format!(
-                "The session that gave you this task reads only your last message: make that message \
-                 the complete report, of at most {max_size}. If there is nothing to report, answer exactly {ANNOUNCE_SKIP}."
-            )
-        })
     }
 }
 

@@ -10,9 +10,9 @@ use super::command_line::{Invocation, OptionLikeValue};
 use super::files::{GUARD, RunFiles, RunFilesSpec};
 use super::sandboxes::tool_shell;
 use super::spare::{BootInputs, Seen};
-use crate::run::admit::Unmet;
 use crate::run::admit::extensions::downloads_programs;
 use crate::run::admit::prepare::AdmittedRun;
+use crate::run::admit::{Unmet, child_prompt};
 use crate::run::blocking::{blocking, unless_cancelled};
 use crate::run::context::HostContext;
 use crate::run::launch::private_dirs::PrivateDirs;
@@ -260,7 +260,7 @@ impl AdmittedRun {
         self.check_shell()?;
         let pi = self.pi()?;
         let parent = self.parent();
-        let prompt = resolved.prompt(&self.plan);
+        let prompt = child_prompt(resolved, &self.plan);
         let compile_cache = context.compile_cache();
         let temporaries = context.temporaries();
         let wanted = RunFilesSpec {
@@ -371,7 +371,7 @@ impl AdmittedRun {
             && self.spec.overrides.resumes.as_ref() == booted.prepared.files.copied_from()
             && self.resolved.protocol.waits_for_task()
             && private_dirs.as_ref().is_none_or(|own| own.covers(self.provider(), self.until()))
-            && booted.prepared.prompt == self.resolved.prompt(&self.plan)
+            && booted.prepared.prompt == child_prompt(&self.resolved, &self.plan)
             && self.pi().and_then(|pi| self.command(&pi, &booted.prepared.files)).is_ok_and(|now| {
                 now == booted.prepared.command
                     && self.planned_shell(&booted.prepared.files, &now) == booted.prepared.shell
