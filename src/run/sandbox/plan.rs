@@ -93,7 +93,12 @@ impl SandboxPlan {
             return loose(&why, required);
         }
         if writes && config.allow_write == AllowWrite::Everywhere {
-            return loose("the agent may write wherever you can (`allowWrite` is `all`)", false);
+            let required = mode == SandboxMode::Required;
+            let fix = if required { "; set `allowWrite` to `true`, or `sandbox` to `auto`" } else { "" };
+            return loose(
+                &format!("the agent may write wherever you can (`allowWrite` is `all`){fix}"),
+                required,
+            );
         }
         let anywhere = if writes { ", so the agent may write wherever you can" } else { "" };
         if mode == SandboxMode::Off {

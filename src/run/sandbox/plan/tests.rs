@@ -110,6 +110,11 @@ fn a_child_that_may_write_everywhere_is_not_sandboxed() {
             let expected = if readonly && mode != SandboxMode::Off { "enforced" } else { "unenforced" };
             assert_eq!(word(&plan), expected, "{mode} {readonly}");
             assert!(!plan.is_confined());
+            let refused = plan.forbids().map(|refused| refused.to_string());
+            let reason = "the required sandbox is unavailable: the agent may write wherever you can (`allowWrite` is `all`); set \
+                          `allowWrite` to `true`, or `sandbox` to `auto`";
+            let is_refused = !readonly && mode == SandboxMode::Required;
+            assert_eq!(refused.as_deref(), is_refused.then_some(reason), "{mode} {readonly}");
         }
     }
 }
