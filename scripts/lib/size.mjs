@@ -12,7 +12,7 @@ const measured = "linux-x64-gnu";
  * The maximum size of the stripped addon: its size when this limit was set, and a little more for other compilers. A
  * change that needs more raises the limit, and its commit gives the reason.
  */
-const maxBytes = 11_150_000;
+const maxBytes = 11_320_000;
 
 /**
  * Checks that the addon has not grown beyond its limit.
