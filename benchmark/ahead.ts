@@ -3,7 +3,7 @@
  * another attempt, and a program's next call. Real pi, a scripted model that answers at once, or writes its answer for a
  * second. The ways take turns.
  *
- * Usage: <Node for pi> ahead.ts <rounds> <warm|cold>. `warm` does each once before, so that compiled code is cached.
+ * Usage: <Node for pi> ahead.ts <rounds> <warm|cold>. `warm` runs some once before, so that compiled code is cached.
  */
 
 import { readFileSync } from "node:fs";
@@ -214,7 +214,7 @@ const ways: Record<string, () => Promise<Cost>> = {
 
 try {
 	const found: Record<string, Cost[]> = {};
-	if (before === "warm") for (const measure of Object.values(ways)) await measure();
+	if (before === "warm") for (const name of ["one", "many", "nextCall"]) await ways[name]?.();
 	for (let round = 0; round < Number(rounds); round++) {
 		for (const [name, measure] of Object.entries(ways)) {
 			await delay(restMs);

@@ -25,7 +25,7 @@ const longestMs = 900_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function ahead(setting) {
-	const rounds = setting.quick ? 1 : 3;
+	const rounds = setting.quick ? 1 : 2;
 	const { node, program } = piOf(setting);
 	const command = [node, join(root, "benchmark", "ahead.ts"), String(rounds), setting.quick ? "cold" : "warm"];
 	const env = { PI_TEST_NODE: node, [piOverride(newestPi)]: program };

@@ -98,7 +98,7 @@ export async function start({ folder, quick }) {
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function memory({ engine, quick }) {
 	const bytes = String(quick ? 2 ** 24 : 2 ** 30);
-	const rounds = quick ? 1 : 3;
+	const rounds = quick ? 1 : 2;
 	/** @type {Record<string, string>} */
 	const kinds = {
 		"noise-line": "one line that is not JSON",

@@ -34,7 +34,7 @@ const sandboxes = { off: "", required: ", sandboxed" };
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function scale({ engine, folder, quick }) {
-	const rounds = quick ? 1 : 3;
+	const rounds = quick ? 1 : 2;
 	const numbers = quick ? quickCounts : counts;
 	const about =
 		"All children send a short answer in twenty deltas over a second, at the same time. The addon reads them (`startRun`, with\n" +

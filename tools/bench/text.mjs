@@ -72,7 +72,7 @@ export async function hostileTexts({ engine, folder, quick }) {
 			writeFileSync(files.large, large[name]);
 			const theirs = await report([...baseline("baseline-sanitizer"), files.small], { limitMs });
 			const { one, ten } = await growth(
-				quick ? 1 : 3,
+				quick ? 1 : 10,
 				[engine, "sanitize", files.small],
 				[engine, "sanitize", files.large],
 			);
@@ -97,15 +97,15 @@ export async function hostileTexts({ engine, folder, quick }) {
  * Measures the minimum times for a small and a large input, in nanoseconds, because the minimum is the time without
  * other load. If the ratio looks bad, it is measured again, because other programs can only have made it worse.
  *
- * @param {number} rounds at least
+ * @param {number} limit of the rounds
  * @param {string[]} small
  * @param {string[]} large
  * @returns {Promise<{ one?: number, ten?: number }>} a time is absent if it exceeds the limit
  */
-async function growth(rounds, small, large) {
+async function growth(limit, small, large) {
 	let one = Number.POSITIVE_INFINITY;
 	let ten = Number.POSITIVE_INFINITY;
-	for (let round = 0; round < rounds || (rounds > 1 && round < 10 && ten / one > maxGrowth); round++) {
+	for (let round = 0; round === 0 || (round < limit && ten / one > maxGrowth); round++) {
 		const first = await report(small, { limitMs: ourLimitMs });
 		if (!first) return {};
 		one = Math.min(one, first.leastNs);
@@ -118,7 +118,7 @@ async function growth(rounds, small, large) {
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function truncator({ engine, folder, quick }) {
-	const bytes = quick ? 100_000 : 1_000_000;
+	const bytes = quick ? 100_000 : 500_000;
 	const limitMs = 240_000;
 	const file = join(folder, "text");
 	writeFileSync(file, chinese(bytes));

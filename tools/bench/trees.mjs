@@ -17,7 +17,7 @@ const longestMs = 600_000;
 /** @param {import("./run.mjs").Setting} setting @returns {Promise<import("./table.mjs").Section>} */
 export async function trees({ engine, folder, quick }) {
 	const files = quick ? 200 : 50_000;
-	const rounds = quick ? 1 : 4;
+	const rounds = quick ? 1 : 2;
 	const about =
 		`A repository of ${files} files, ${rounds} rounds: a snapshot, the private tree, one changed file, its branch, and the end of\n` +
 		"the tree (baseline: `git worktree add`, `add` and `commit` of the file, `git worktree remove`). Then `undo` of 100 changed\n" +

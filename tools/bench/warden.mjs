@@ -120,7 +120,7 @@ export async function rings({ engine, folder, quick }) {
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function builds({ engine, folder, quick }) {
-	const times = quick ? 1 : 40;
+	const times = quick ? 1 : 20;
 	const title = "A build by a child that may write";
 	const about =
 		`${times} builds of 24 C files by \`make -j2\`, from nothing, through a warden without a sandbox (baseline) and in the two\n` +
