@@ -3,7 +3,7 @@
  * reads them in one way, so that no way inherits the heap of another. With `otherProcess`, other processes read them,
  * which shows the effect of the machine's load alone.
  *
- * Usage: node --expose-gc host.mjs run|javascript|otherProcess <rounds> <folder> <engine> <warm-up file> <file>…
+ * Usage: node --expose-gc host.mjs run|javascript|otherProcess <rounds> <folder> <events> <warm-up file> <file>…
  *
  * A separate child writes each file.
  */
@@ -18,7 +18,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { JavaScriptCollector } from "./javascript-collector.mjs";
 
-const [way = "", rounds, folder = "", engine = "", warmUp = "", ...files] = argv.slice(2);
+const [way = "", rounds, folder = "", events = "", warmUp = "", ...files] = argv.slice(2);
 const isLinux = process.platform === "linux";
 
 /** Long enough for timers to return to their idle state. */
@@ -75,7 +75,7 @@ process.stdout.write(`${JSON.stringify(report)}\n`);
 /** Reads a child like the extension does: the updates are processed, and the result is awaited. */
 async function readByAddon(/** @type {string} */ file) {
 	const agentDir = join(folder, "agent");
-	const piCommand = [engine, "pour", file, "sent"];
+	const piCommand = [events, "pour", file, "sent"];
 	let seen;
 	const run = addon.startRun(
 		{ agent: "explorer", task: "look", cwd: folder, agentDir, piCommand },
@@ -94,7 +94,7 @@ async function readByAddon(/** @type {string} */ file) {
 /** Reads a child like an extension without native code does. */
 async function readByJavaScript(/** @type {string} */ file) {
 	const collector = new JavaScriptCollector();
-	const child = spawn(engine, ["pour", file, "sent"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
+	const child = spawn(events, ["pour", file, "sent"], { cwd: folder, stdio: ["ignore", "pipe", "inherit"] });
 	await collector.read(child.stdout);
 	updates += collector.snapshots;
 	return collector.usage.turns;
@@ -102,8 +102,8 @@ async function readByJavaScript(/** @type {string} */ file) {
 
 /** Starts the same children with the same work, but in other processes. */
 function readInOtherProcess(/** @type {string} */ file) {
-	const command = ["supervise", "collect", engine, "pour", file, "sent"];
-	const child = spawn(engine, command, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
+	const command = ["supervise", "collect", events, "pour", file, "sent"];
+	const child = spawn(events, command, { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
 	return new Promise((resolve, reject) => {
 		child.once("error", reject);
 		child.once("close", (code) => (code === 0 ? resolve(undefined) : reject(new Error(`exit code ${code}`))));

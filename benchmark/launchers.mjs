@@ -2,7 +2,7 @@
  * Measures the cost of runs through a launcher, against the launcher alone and against the same local runs. Every child
  * sends a short answer. For `memory`, all children wait in the middle of their answer until all have arrived.
  *
- * Usage: node --expose-gc launchers.mjs many|memory|one|alone <folder> <engine> <launcher> <runs> <at once>
+ * Usage: node --expose-gc launchers.mjs many|memory|one|alone <folder> <events> <launcher> <runs> <at once>
  *
  * `launcher` is a file with a launcher's configuration, or `local`. `alone` starts `true` through it, without a run.
  * Linux only.
@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { argv } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
 
-const [purpose = "", folder = "", engine = "", file = "local", count = "1", width = "1"] = argv.slice(2);
+const [purpose = "", folder = "", events = "", file = "local", count = "1", width = "1"] = argv.slice(2);
 const runs = Number(count);
 const atOnce = Number(width);
 
@@ -35,7 +35,7 @@ const gate = join(place, "gate");
 if (spawnSync("mkfifo", [gate]).status !== 0) throw new Error(`cannot create a pipe at ${gate}`);
 const addon = createRequire(import.meta.url)("../native.js");
 
-const piCommand = [engine, "child", gate, String(deltas), "0"];
+const piCommand = [events, "child", gate, String(deltas), "0"];
 const config = {
 	sandbox: { mode: "off" },
 	retry: { enabled: false },

@@ -6,7 +6,7 @@
  * memory is measured while they wait. With `delay`, only the event loop is measured, because measuring it keeps the
  * JavaScript thread busy.
  *
- * Usage: node --expose-gc many.mjs run|javascript <folder> <engine> <children> <off|required> cost|delay. Linux only.
+ * Usage: node --expose-gc many.mjs run|javascript <folder> <events> <children> <off|required> cost|delay. Linux only.
  */
 
 import { spawn, spawnSync } from "node:child_process";
@@ -19,7 +19,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { JavaScriptCollector } from "./javascript-collector.mjs";
 
-const [way = "", folder = "", engine = "", count = "1", sandbox = "off", purpose = "cost"] = argv.slice(2);
+const [way = "", folder = "", events = "", count = "1", sandbox = "off", purpose = "cost"] = argv.slice(2);
 const children = Number(count);
 
 /**
@@ -61,7 +61,7 @@ async function byAddon(/** @type {string} */ gate, /** @type {() => void} */ hal
 			{
 				...{ agent: "explorer", task: "look", cwd, agentDir },
 				config: { sandbox: { mode: sandbox }, maxConcurrent: 256, maxConcurrentPerUser: 4096 },
-				piCommand: [engine, "child", gate, String(deltas), String(pauseMs)],
+				piCommand: [events, "child", gate, String(deltas), String(pauseMs)],
 			},
 			(/** @type {any} */ { content }) => {
 				updates++;
@@ -78,7 +78,7 @@ async function byAddon(/** @type {string} */ gate, /** @type {() => void} */ hal
 async function byJavaScript(/** @type {string} */ gate, /** @type {() => void} */ halfway) {
 	const collector = new JavaScriptCollector();
 	const args = ["child", gate, String(deltas), String(pauseMs), "--mode", "json", "-p"];
-	const child = spawn(engine, args, { cwd, stdio: ["pipe", "pipe", "pipe"] });
+	const child = spawn(events, args, { cwd, stdio: ["pipe", "pipe", "pipe"] });
 	child.stdin.end("look");
 	child.stderr.resume();
 	collector.onSnapshot = () => {

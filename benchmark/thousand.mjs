@@ -2,7 +2,7 @@
  * Measures the cost of many runs that wait for a slot, and of the panel with many runs. Each child sends a short answer
  * at once.
  *
- * Usage: node --expose-gc thousand.mjs queue <folder> <engine> <runs> | panel <runs>. Linux only.
+ * Usage: node --expose-gc thousand.mjs queue <folder> <events> <runs> | panel <runs>. Linux only.
  */
 
 import { mkdirSync, mkdtempSync, readFileSync } from "node:fs";
@@ -28,7 +28,7 @@ process.stdout.write(`${JSON.stringify(await measure())}\n`);
 process.exit(0);
 
 async function queue() {
-	const [folder = "", engine = "", count = "1"] = rest;
+	const [folder = "", events = "", count = "1"] = rest;
 	const agentDir = join(mkdtempSync(join(folder, "queue-")), "agent");
 	const cwd = join(agentDir, "..", "project");
 	for (const path of [agentDir, join(cwd, ".git")]) mkdirSync(path, { recursive: true });
@@ -39,7 +39,7 @@ async function queue() {
 				...{ agent: "explorer", task: "look", cwd, agentDir },
 				config: { sandbox: { mode: "off" }, maxConcurrent: slots, maxConcurrentPerUser: 4096 },
 				// Nothing has to open this gate.
-				piCommand: [engine, "child", "/dev/null", "4", "0"],
+				piCommand: [events, "child", "/dev/null", "4", "0"],
 			},
 			() => {
 				updates++;

@@ -64,6 +64,18 @@ const withAddon = [
 ];
 const withPi = ["early", "ahead", "lean", "import", "screen"];
 
+/**
+ * The programs in `crates/…/benches`, and the sections that run them.
+ *
+ * @type {Record<string, { crate: string, sections: string[] }>}
+ */
+const programs = {
+	events: { crate: "pi-events", sections: ["collector", "memory", "loop", "scale", "thousand", "launchers"] },
+	text: { crate: "sanitizer", sections: ["sanitizer", "hostile", "truncator"] },
+	children: { crate: "supervisor", sections: ["log", "warden", "rings", "builds"] },
+	trees: { crate: "worktree", sections: ["trees"] },
+};
+
 await runMain(async () => {
 	const { values } = parseArgs({
 		options: {
@@ -102,8 +114,8 @@ await runMain(async () => {
 	process.once("SIGINT", interrupted);
 	process.once("SIGTERM", interrupted);
 	try {
-		const engine = await step("the native program (cargo)", () => buildEngine(isQuick));
-		const setting = { engine, folder, quick: isQuick, ...(program ? { pi: { node, program } } : {}) };
+		const paths = await step("the native programs (cargo)", () => buildPrograms(names, isQuick));
+		const setting = { programs: paths, folder, quick: isQuick, ...(program ? { pi: { node, program } } : {}) };
 		const began = performance.now();
 		const { found, failed } = await measureAll(names, setting);
 		const durationMs = performance.now() - began;
@@ -173,17 +185,27 @@ function report(found, failed, { durationMs, isWhole, isWritten }) {
 }
 
 /**
- * Builds the native side without the napi edge, and returns the path of the program. The quick form builds without
- * optimization and with the features of the Rust tests, because that build usually exists already.
+ * Builds the programs that the sections need, and returns their paths. The quick form builds without optimization and
+ * with the features of the Rust tests, because that build usually exists already.
  *
+ * @param {string[]} names of the sections
  * @param {boolean} isQuick
+ * @returns {Promise<Record<string, string>>}
  */
-async function buildEngine(isQuick) {
-	const how = isQuick ? ["build", "--workspace", ...coreFeatures] : ["bench", "--no-run", "--no-default-features"];
+async function buildPrograms(names, isQuick) {
+	const needed = Object.keys(programs).filter((name) => programs[name].sections.some((one) => names.includes(one)));
+	if (needed.length === 0) return {};
+	// All crates are named in either case, so that each dependency is compiled once for all sections.
+	const crates = Object.values(programs).flatMap(({ crate }) => ["--package", crate]);
+	const how = isQuick ? ["build", "--workspace", ...coreFeatures] : ["bench", "--no-run", ...crates];
+	const benches = needed.flatMap((name) => ["--bench", name]);
 	/** @type {import("../scripts/lib/programs.mjs").Command} */
-	const command = ["cargo", ...how, "--locked", "--bench", "engine"];
+	const command = ["cargo", ...how, "--quiet", "--locked", ...benches];
 	const output = await runQuietly("cargo", [...command, "--message-format=json-render-diagnostics"]);
-	const path = [...output.matchAll(/"executable":("(?:[^"\\]|\\.)*")/g)].at(-1)?.[1];
-	if (!path) throw new SetupProblem("cargo printed no path of a program.", command.join(" "));
-	return /** @type {string} */ (JSON.parse(path));
+	const artifacts = output.split("\n").filter((line) => line.startsWith('{"reason":"compiler-artifact"'));
+	const built = artifacts.map((line) => JSON.parse(line)).filter(({ target }) => target.kind.includes("bench"));
+	const paths = Object.fromEntries(built.map(({ target, executable }) => [target.name, executable]));
+	const missing = needed.find((name) => !paths[name]);
+	if (missing) throw new SetupProblem(`cargo printed no path of the program ${missing}.`, command.join(" "));
+	return paths;
 }

@@ -29,7 +29,7 @@ await runMain(async () => {
 		allowPositionals: true,
 		options: {
 			...{ gitleaks: { type: "string" }, yaml: { type: "string", multiple: true }, changes: { type: "boolean" } },
-			...{ texts: { type: "string" }, failed: { type: "string" }, engine: { type: "string" } },
+			...{ texts: { type: "string" }, failed: { type: "string" }, program: { type: "string" } },
 			write: { type: "boolean" },
 		},
 	});
@@ -37,7 +37,7 @@ await runMain(async () => {
 		const folder = mkdtempSync(join(tmpdir(), "redaction-"));
 		try {
 			for (const path of positionals) unpackPages(path, folder);
-			const changes = engine(values.engine, ["changes", ...positionals.map((path) => resolve(path)), folder]);
+			const changes = run(values.program, ["changes", ...positionals.map((path) => resolve(path)), folder]);
 			process.stdout.write(changes.replaceAll(folder, ""));
 		} finally {
 			rmSync(folder, { recursive: true, force: true });
@@ -58,9 +58,9 @@ await runMain(async () => {
 	const all = texts(shapes, values.gitleaks ? gitleaksInnocent(values.gitleaks) : []);
 	const folder = mkdtempSync(join(tmpdir(), "redaction-"));
 	try {
-		const file = values.texts ?? join(folder, "texts.jsonl");
+		const file = resolve(values.texts ?? join(folder, "texts.jsonl"));
 		writeFileSync(file, all.map((text) => `${JSON.stringify(text)}\n`).join(""));
-		const { failed, ...figures } = JSON.parse(engine(values.engine, ["figures", file]));
+		const { failed, ...figures } = JSON.parse(run(values.program, ["figures", file]));
 		if (values.failed) writeFileSync(values.failed, JSON.stringify(failed, null, "\t"));
 		const recognizable = shapes.filter((shape) => shape.recognizable).length;
 		const measured = `${JSON.stringify({ ...version, shapes: shapes.length, recognizable, ...figures }, null, "\t")}\n`;
@@ -96,9 +96,9 @@ function unpackPages(path, folder) {
 	}
 }
 
-/** Runs the native side. @param {string | undefined} program @param {string[]} args */
-function engine(program, args) {
-	const cargo = ["bench", "--quiet", "--no-default-features", "--bench", "engine", "--"];
+/** Runs `crates/sanitizer/benches/text`, or a built copy of it. @param {string | undefined} program @param {string[]} args */
+function run(program, args) {
+	const cargo = ["bench", "--quiet", "--package", "sanitizer", "--bench", "text", "--"];
 	const [file, rest] = program ? [program, args] : ["cargo", [...cargo, ...args]];
 	return execFileSync(file, rest, {
 		...{ cwd: root, encoding: "utf8", maxBuffer: 2 ** 30, stdio: ["ignore", "pipe", "inherit"] },

@@ -12,8 +12,8 @@ import { seconds } from "./progress.mjs";
 /** The numbers of lines of a failed program's output to show. npm prints the cause first, cargo last. */
 const shownLines = { first: 10, last: 30 };
 
-/** The number of characters of a program's output to keep. */
-const maxOutput = 64 * 1024;
+/** The number of characters of a program's output to keep. cargo prints a kilobyte for each crate. */
+const maxOutput = 1024 * 1024;
 
 /** The time to wait for the rest of a program's output after the program has ended. */
 const drainMs = 2_000;

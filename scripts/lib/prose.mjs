@@ -49,11 +49,11 @@ const rules = phrases.map(([pattern, instead]) => ({ pattern, instead }));
 /** The target is 3 in 100 for each group. The limits are lower, so that a change fails before it is reached. @type {Group[]} */
 const groups = [
 	{ name: "docs", files: /\.md$/, read: markdown, maxInHundred: 2 },
-	{ name: "Rust comments", files: /^(?:src|warden|tests|benchmark|fuzz)\/.*\.rs$/, read: comments, maxInHundred: 2 },
+	{ name: "Rust comments", files: /^(?:src|crates|tests|fuzz)\/.*\.rs$/, read: comments, maxInHundred: 2 },
 	{ name: "TypeScript comments", files: /\.(?:ts|mjs|cjs)$/, read: comments, maxInHundred: 2 },
 	{
 		name: "test names",
-		files: /^(?:(?:src|warden|tests)\/.*\.rs|__test__\/.*\.spec\.ts)$/,
+		files: /^(?:(?:src|crates|tests)\/.*\.rs|__test__\/.*\.spec\.ts)$/,
 		read: testNames,
 		maxInHundred: 2,
 	},

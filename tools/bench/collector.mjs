@@ -15,29 +15,29 @@ import { megabytesPerSecond, speed, times } from "./table.mjs";
  * @typedef {import("./run.mjs").Setting} Setting
  */
 
-/** Enough for every kind of event, and for an engine without optimization. */
+/** Enough for every kind of event, and for a program without optimization. */
 const quickBytes = 1e6;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function collector({ engine, folder, quick }) {
+export async function collector({ programs: { events }, folder, quick }) {
 	/** @type {Row[]} */
 	const rows = [];
 	for (const form of /** @type {const} */ (["cumulative", "delta"])) {
 		const file = join(folder, `${form}.jsonl`);
 		await step(`writing a ${form} stream`, async () => writeStream(file, form, quick ? quickBytes : 200e6));
 		const pour = (/** @type {string} */ writes) =>
-			/** @type {[string, string, string, string]} */ ([engine, "pour", file, writes]);
+			/** @type {[string, string, string, string]} */ ([events, "pour", file, writes]);
 		const poured = pour("chunks");
 		/** @type {Record<string, string[]>} */
 		const readers = {
-			drain: pipeline(poured, [engine, "drain"]),
-			collect: pipeline(poured, [engine, "collect"]),
-			superviseDrain: [engine, "supervise", "drain", ...poured],
-			supervise: [engine, "supervise", "collect", ...poured],
-			drainLines: pipeline(pour("lines"), [engine, "drain"]),
-			collectLines: pipeline(pour("lines"), [engine, "collect"]),
+			drain: pipeline(poured, [events, "drain"]),
+			collect: pipeline(poured, [events, "collect"]),
+			superviseDrain: [events, "supervise", "drain", ...poured],
+			supervise: [events, "supervise", "collect", ...poured],
+			drainLines: pipeline(pour("lines"), [events, "drain"]),
+			collectLines: pipeline(pour("lines"), [events, "collect"]),
 			javascript: pipeline(poured, baseline("baseline-collector")),
-			fast: [engine, "supervise", "collect", ...pour("sent")],
+			fast: [events, "supervise", "collect", ...pour("sent")],
 			javascriptChild: [...baseline("baseline-collector"), ...pour("sent")],
 		};
 		const found = await step(`collector, ${form} stream`, () => alternate(readers, quick ? 1 : 7));

@@ -96,7 +96,7 @@ export async function start({ folder, quick }) {
 }
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function memory({ engine, quick }) {
+export async function memory({ programs: { events }, quick }) {
 	const bytes = String(quick ? 2 ** 24 : 2 ** 30);
 	const rounds = quick ? 1 : 2;
 	/** @type {Record<string, string>} */
@@ -117,7 +117,7 @@ export async function memory({ engine, quick }) {
 		for (const [kind, what] of Object.entries(kinds)) {
 			const found = await step(`memory, ${what}`, async () => {
 				const runs = [];
-				for (let round = 0; round < rounds; round++) runs.push(await flood([engine, "memory", kind, bytes], what));
+				for (let round = 0; round < rounds; round++) runs.push(await flood([events, "memory", kind, bytes], what));
 				return runs;
 			});
 			const mebibytes = found.map(({ peakKib, beforeKib }) => (peakKib - beforeKib) / 1024);

@@ -63,14 +63,14 @@ export async function launchers(setting) {
  * @param {{ runs: number, atOnce: number, rounds: number }} size
  * @returns {Promise<Row[]>}
  */
-async function measure({ folder, engine: program }, { name, word, running, place }, { runs, atOnce, rounds }) {
+async function measure({ programs: { events }, folder }, { name, word, running, place }, { runs, atOnce, rounds }) {
 	const file = join(mkdtempSync(join(folder, `${name}-`)), "launcher.json");
 	writeFileSync(file, JSON.stringify(running.launcher));
 	const env = { PATH: pathWith(programsOf(place)), ...running.env };
 	const [node = "", script = ""] = baseline("launchers");
 	/** @type {(purpose: string, launcher: string, count: number, width: number) => Promise<any>} */
 	const host = async (purpose, launcher, count, width) => {
-		const argv = [node, "--expose-gc", script, purpose, folder, program, launcher, String(count), String(width)];
+		const argv = [node, "--expose-gc", script, purpose, folder, events, launcher, String(count), String(width)];
 		const found = await report([...(running.within ?? []), ...argv], { limitMs: longestMs, env });
 		if (!found) throw new SetupProblem(`${argv.join(" ")} does not end.`, "It was ended.");
 		return found;

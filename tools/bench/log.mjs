@@ -7,8 +7,8 @@ import { alternate, median, spread } from "./run.mjs";
 const maxNs = 5;
 
 /** @param {import("./run.mjs").Setting} setting @returns {Promise<import("./table.mjs").Section>} */
-export async function log({ engine, quick }) {
-	const { events } = await step("log", () => alternate({ events: [engine, "log"] }, quick ? 1 : 5));
+export async function log({ programs: { children }, quick }) {
+	const { events } = await step("log", () => alternate({ events: [children, "log"] }, quick ? 1 : 5));
 	const [ours, theirs] = ["ns", "withoutNs"].map((name) => events.map((/** @type {any} */ one) => one[name]));
 	const nanoseconds = (/** @type {number} */ ns) => `${ns.toFixed(2)} ns`;
 	const row = {

@@ -30,7 +30,7 @@ const max = { p99: 8, max: 20, mebibytes: 4 };
 const minRatio = 20;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function loop({ engine, folder, quick }) {
+export async function loop({ programs: { events }, folder, quick }) {
 	const rounds = quick ? 1 : 5;
 	const stream = join(folder, "stream.jsonl");
 	const line = join(folder, "line.jsonl");
@@ -39,7 +39,7 @@ export async function loop({ engine, folder, quick }) {
 	await step("writing a stream and a line for each child", async () => {
 		writeStream(stream, "delta", quick ? 2e5 : 50e6);
 		writeStream(warmUp, "delta", quick ? 1e5 : 1e6);
-		writeLine(engine, line, quick ? 2 ** 18 : 2 ** 26);
+		writeLine(events, line, quick ? 2 ** 18 : 2 ** 26);
 	});
 	const streams = (/** @type {number} */ count) => Array.from({ length: count }, () => stream);
 	/** @type {{ what: string, files: string[], isPromised?: true }[]} */
@@ -54,7 +54,7 @@ export async function loop({ engine, folder, quick }) {
 	for (const { what, files, isPromised } of scenes) {
 		const measure = async (/** @type {string} */ way, /** @type {number} */ rounds) => {
 			const program = [process.execPath, "--expose-gc", join(root, "benchmark", "host.mjs")];
-			const command = [...program, way, String(rounds), place, engine, warmUp, ...files];
+			const command = [...program, way, String(rounds), place, events, warmUp, ...files];
 			const found = await report(command, { limitMs: longestMs });
 			if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
 			return found;
@@ -128,13 +128,13 @@ function milliseconds(value) {
 }
 
 /**
- * @param {string} engine
+ * @param {string} events
  * @param {string} path
  * @param {number} bytes
  */
-function writeLine(engine, path, bytes) {
+function writeLine(events, path, bytes) {
 	const file = openSync(path, "w");
-	const { status } = spawnSync(engine, ["flood", "message", String(bytes)], { stdio: ["ignore", file, "inherit"] });
+	const { status } = spawnSync(events, ["flood", "message", String(bytes)], { stdio: ["ignore", file, "inherit"] });
 	closeSync(file);
 	if (status !== 0) throw new SetupProblem("The line could not be written.", `Check the free space for ${path}.`);
 }

@@ -10,9 +10,11 @@ import { SetupProblem } from "../../scripts/lib/problem.mjs";
 import { closeAfterExit } from "../../scripts/lib/programs.mjs";
 
 /**
+ * @typedef {"events" | "text" | "children" | "trees"} Program a program of `crates/…/benches`
+ *
  * @typedef {object} Setting
  *
- * @property {string} engine the native program
+ * @property {Record<Program, string>} programs the paths of the native programs that the chosen sections need
  * @property {string} folder for data
  * @property {boolean} quick
  * @property {{ node: string, program: string }} [pi] the newest pi and the Node that runs it, if a section needs them

@@ -33,7 +33,7 @@ const quickCounts = [1, few];
 const sandboxes = { off: "", required: ", sandboxed" };
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function scale({ engine, folder, quick }) {
+export async function scale({ programs: { events }, folder, quick }) {
 	const rounds = quick ? 1 : 2;
 	const numbers = quick ? quickCounts : counts;
 	const about =
@@ -49,7 +49,7 @@ export async function scale({ engine, folder, quick }) {
 	/** @type {(way: string, count: number, sandbox: string, purpose: string) => string[]} */
 	const host = (way, count, sandbox, purpose) => {
 		const [node = "", program = ""] = baseline("many");
-		return [node, "--expose-gc", program, way, place, engine, String(count), sandbox, purpose];
+		return [node, "--expose-gc", program, way, place, events, String(count), sandbox, purpose];
 	};
 	/** @type {Row[]} */
 	const rows = [];

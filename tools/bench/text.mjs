@@ -29,7 +29,7 @@ const quickStride = 10;
 const maxGrowth = 12;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function sanitizer({ engine, folder, quick }) {
+export async function sanitizer({ programs: { text: program }, folder, quick }) {
 	const length = quick ? 50_000 : 4_000_000;
 	/** @type {[name: string, text: string, least?: number][]} */
 	const texts = [
@@ -43,7 +43,7 @@ export async function sanitizer({ engine, folder, quick }) {
 	for (const [name, text, least] of texts) {
 		const file = join(folder, "text");
 		writeFileSync(file, text);
-		const commands = { ours: [engine, "sanitize", file], theirs: [...baseline("baseline-sanitizer"), file] };
+		const commands = { ours: [program, "sanitize", file], theirs: [...baseline("baseline-sanitizer"), file] };
 		const found = await step(`sanitizer, ${name}`, () => alternate(commands, quick ? 1 : 5));
 		const [ours, theirs] = [found.ours, found.theirs].map((list) =>
 			list.map((/** @type {any} */ one) => megabytesPerSecond(one.bytes, one.ns)),
@@ -57,7 +57,7 @@ export async function sanitizer({ engine, folder, quick }) {
 }
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function hostileTexts({ engine, folder, quick }) {
+export async function hostileTexts({ programs: { text: program }, folder, quick }) {
 	const length = quick ? 2_000 : 80_000;
 	const limitMs = 10_000;
 	/** @type {Row[]} */
@@ -73,8 +73,8 @@ export async function hostileTexts({ engine, folder, quick }) {
 			const theirs = await report([...baseline("baseline-sanitizer"), files.small], { limitMs });
 			const { one, ten } = await growth(
 				quick ? 1 : 10,
-				[engine, "sanitize", files.small],
-				[engine, "sanitize", files.large],
+				[program, "sanitize", files.small],
+				[program, "sanitize", files.large],
 			);
 			const exceeds = (/** @type {number} */ ms) => `> ${duration(ms * 1e6)}`;
 			rows.push({
@@ -117,13 +117,13 @@ async function growth(limit, small, large) {
 }
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function truncator({ engine, folder, quick }) {
+export async function truncator({ programs: { text: program }, folder, quick }) {
 	const bytes = quick ? 100_000 : 500_000;
 	const limitMs = 240_000;
 	const file = join(folder, "text");
 	writeFileSync(file, chinese(bytes));
 	const [ours, theirs] = await step("truncator", async () => [
-		await alternate({ ours: [engine, "truncate", file] }, quick ? 1 : 3),
+		await alternate({ ours: [program, "truncate", file] }, quick ? 1 : 3),
 		await report([...baseline("baseline-truncator"), file], { limitMs }),
 	]);
 	const ns = median(ours.ours.map((/** @type {any} */ one) => one.ns));

@@ -24,7 +24,7 @@ const few = 50;
 const limitMs = 300_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function thousand({ engine, folder, quick }) {
+export async function thousand({ programs: { events }, folder, quick }) {
 	const many = quick ? 2 * few : 1_000;
 	const rounds = quick ? 1 : 3;
 	const about =
@@ -38,7 +38,7 @@ export async function thousand({ engine, folder, quick }) {
 	const [node = "", program = ""] = baseline("thousand");
 	/** @type {(...words: (string | number)[]) => string[]} */
 	const host = (...words) => [node, "--expose-gc", program, ...words.map(String)];
-	const queues = { few: host("queue", place, engine, few), many: host("queue", place, engine, many) };
+	const queues = { few: host("queue", place, events, few), many: host("queue", place, events, many) };
 	const found = await step(`${many} runs in the queue`, () => alternate(queues, rounds, { limitMs }));
 	const panels = {
 		few: await panel(host("panel", few)),

@@ -15,7 +15,7 @@ const maxRatio = 1.2;
 const longestMs = 600_000;
 
 /** @param {import("./run.mjs").Setting} setting @returns {Promise<import("./table.mjs").Section>} */
-export async function trees({ engine, folder, quick }) {
+export async function trees({ programs: { trees: program }, folder, quick }) {
 	const files = quick ? 200 : 50_000;
 	const rounds = quick ? 1 : 2;
 	const about =
@@ -23,7 +23,7 @@ export async function trees({ engine, folder, quick }) {
 		"the tree (baseline: `git worktree add`, `add` and `commit` of the file, `git worktree remove`). Then `undo` of 100 changed\n" +
 		"files (baseline: `git checkout -- .`, which also drops uncommitted changes).";
 	const warden = process.platform === "linux" ? join(root, wardenName) : "none";
-	const command = [engine, "trees", warden, mkdtempSync(join(folder, "private-")), String(files), String(rounds)];
+	const command = [program, "trees", warden, mkdtempSync(join(folder, "private-")), String(files), String(rounds)];
 	const found = await step(`trees of ${files} files`, () => report(command, { limitMs: longestMs }));
 	if (!found) throw new SetupProblem(`${command.join(" ")} does not end.`, "It was ended.");
 	const ours = median(found.ours);

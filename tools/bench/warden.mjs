@@ -28,7 +28,7 @@ const memory = "/dev/shm";
 const maxOfRings = 1;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function warden({ engine, folder, quick }) {
+export async function warden({ programs: { children }, folder, quick }) {
 	const starts = quick ? 3 : 100;
 	const about =
 		`${starts} starts of \`/bin/echo\` in each way, in turn, by \`process::supervise\`: in a process group (baseline) and through a\n` +
@@ -39,7 +39,7 @@ export async function warden({ engine, folder, quick }) {
 
 	const program = join(root, wardenName);
 	const part = isStatic(program) ? 2 : 1;
-	const command = [engine, "guarded", program, mkdtempSync(join(folder, "guarded-")), String(starts)];
+	const command = [children, "guarded", program, mkdtempSync(join(folder, "guarded-")), String(starts)];
 	const found = await step("starting children through a warden", () => report(command));
 	/** @type {Record<string, Way | undefined>} */
 	const ways = found?.ways ?? {};
@@ -78,7 +78,7 @@ export async function warden({ engine, folder, quick }) {
 }
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function rings({ engine, folder, quick }) {
+export async function rings({ programs: { children }, folder, quick }) {
 	const times = quick ? 3 : 300;
 	const title = "The two sandboxes of a child";
 	const program = join(root, wardenName);
@@ -91,7 +91,7 @@ export async function rings({ engine, folder, quick }) {
 
 	// A parent directory with few entries, similar to a home directory.
 	const place = mkdtempSync(join(existsSync(memory) ? memory : folder, "rings-"));
-	const command = [engine, "rings", program, place, String(times)];
+	const command = [children, "rings", program, place, String(times)];
 	const found = await step("starting children and shells in sandboxes", () => report(command)).finally(() =>
 		rmSync(place, { recursive: true, force: true }),
 	);
@@ -119,7 +119,7 @@ export async function rings({ engine, folder, quick }) {
 }
 
 /** @param {Setting} setting @returns {Promise<Section>} */
-export async function builds({ engine, folder, quick }) {
+export async function builds({ programs: { children }, folder, quick }) {
 	const times = quick ? 1 : 20;
 	const title = "A build by a child that may write";
 	const about =
@@ -129,7 +129,7 @@ export async function builds({ engine, folder, quick }) {
 	const hasTools = process.platform === "linux" && ["make", "cc"].every((name) => isOnPath(name));
 	if (!hasTools) return { title, about, rows: [] };
 	const place = mkdtempSync(join(existsSync(memory) ? memory : folder, "builds-"));
-	const command = [engine, "builds", program, place, String(times)];
+	const command = [children, "builds", program, place, String(times)];
 	const found = await step("building in a sandbox", () => report(command)).finally(() =>
 		rmSync(place, { recursive: true, force: true }),
 	);

@@ -2,6 +2,7 @@
 //! start and work.
 
 use std::error::Error;
+use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -15,7 +16,6 @@ use supervisor::{
 use tokio::runtime::Runtime;
 
 use super::builds::Tree;
-use super::pipe::child;
 use super::shells;
 
 /// The number of times that a file is opened per measurement.
@@ -195,7 +195,7 @@ impl Host {
     }
 
     fn run_in(&self, guardian: Option<Guardian>, argv: &[&str]) -> Result<Run, Box<dyn Error>> {
-        let command = ChildCommand { guardian, ..child(argv[0], &argv[1..])? };
+        let command = child(guardian, argv)?;
         let mut watch = Watch { first: None, output: Vec::new() };
         let cancel = Cancel::new();
         let started = Instant::now();
@@ -246,6 +246,18 @@ impl Observer for Watch {
         self.output.extend_from_slice(chunk);
         Activity::default()
     }
+}
+
+/// Returns a command for a program, with this process's environment.
+fn child(guardian: Option<Guardian>, argv: &[&str]) -> io::Result<ChildCommand> {
+    Ok(ChildCommand {
+        program: PathBuf::from(argv[0]),
+        args: argv[1..].iter().map(OsString::from).collect(),
+        cwd: std::env::current_dir()?,
+        env: std::env::vars_os().collect(),
+        untrusted: Vec::new(),
+        guardian,
+    })
 }
 
 fn milliseconds(time: Duration) -> f64 {

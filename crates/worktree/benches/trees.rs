@@ -1,8 +1,11 @@
 //! Measures creating and removing the tree of a run: a private tree, and git's linked work tree.
+//!
+//! `tools/bench.mjs` runs it. The measurement prints one line of JSON.
 
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Instant, SystemTime};
@@ -11,6 +14,7 @@ use serde_json::{Value, json};
 use supervisor::probe;
 use worktree::{Git, SnapshotLimits, SnapshotStore};
 
+const USAGE: &str = "usage: trees trees <warden> <folder> <files> <rounds>";
 /// The id of the run.
 const RUN_ID: &str = "0badcafe";
 /// The id of the run that is undone.
@@ -20,15 +24,24 @@ const CHANGED_FILES: usize = 100;
 /// The number of files in one directory.
 const FILES_PER_DIRECTORY: usize = 20;
 
+fn main() -> Result<(), Box<dyn Error>> {
+    // cargo adds `--bench` when it runs a benchmark itself.
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let report = match arguments.as_slice() {
+        ["trees", warden, folder, files, rounds] => measure(warden, folder, files, rounds)?,
+        // `cargo bench` alone measures nothing, because the warden and the folder are missing.
+        [] => return Ok(writeln!(std::io::stdout(), "run `npm run bench`; {USAGE}")?),
+        _ => return Err(USAGE.into()),
+    };
+    writeln!(std::io::stdout(), "{report}")?;
+    Ok(())
+}
+
 /// Measures the following in a new repository of `files` files in `folder`, in milliseconds each: the snapshot, the
 /// private tree, and the end of a run that changed one file; `git worktree add` and `remove`; restoring 100 changed
 /// files, and `git checkout`. `warden` may be `none`.
-pub(super) fn measure(
-    warden: &str,
-    folder: &str,
-    files: &str,
-    rounds: &str,
-) -> Result<Value, Box<dyn Error>> {
+fn measure(warden: &str, folder: &str, files: &str, rounds: &str) -> Result<Value, Box<dyn Error>> {
     let folder = Path::new(folder).canonicalize()?;
     let root = folder.join("project");
     let files: usize = files.parse()?;

@@ -1,4 +1,4 @@
-//! The buffer that pipes are read with, the same as in `process`.
+//! The buffer that pipes are read with, the same as in `supervisor`.
 
 /// The default capacity of a pipe, in bytes.
 pub(crate) const READ_BYTES: usize = 64 * 1024;

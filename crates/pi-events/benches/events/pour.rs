@@ -6,7 +6,7 @@ use std::io::{self, Read, Write};
 use super::buffer::Buffer;
 use super::stdio::stdout;
 
-/// The pipe capacity that `process` asks for when it reads a child, in bytes.
+/// The pipe capacity that `supervisor` asks for when it reads a child, in bytes.
 #[cfg(target_os = "linux")]
 const PIPE_BYTES: usize = 1024 * 1024;
 
@@ -47,7 +47,7 @@ pub(crate) fn lines(file: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Widens the pipe as `process` does for a run, so that all readers get the same.
+/// Widens the pipe as `supervisor` does for a run, so that all readers get the same.
 fn wide(output: File) -> File {
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(&output, PIPE_BYTES);
