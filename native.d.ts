@@ -1243,11 +1243,7 @@ export interface Diagnostic {
 export interface ToolSurfaces {
   /** False when `enabled` is false: register nothing. */
   register: boolean
-  /**
-   * In this order: `subagent`, which lists the agents; `subagent_parallel` and `subagent_chain`, which refer to that
-   * list; `sessions_spawn` and `agents_list`, for background runs; `sessions_list`, `sessions_history`, `sessions_send`
-   * and `sessions_stop`, for the runs of the session.
-   */
+  /** `subagent` first: it lists the agents, and the other descriptions refer to that list. `docs/tools.md` has all tools. */
   tools: Array<ToolSurface>
   /**
    * `subagent_run`, for scripts of pi's `codemode` tool. A pi without tool exposures would offer it to the model: register
@@ -1826,9 +1822,10 @@ export declare class BackgroundSession {
    */
   close(): Promise<void>
   /**
-   * Calls a session tool, as the model of the conversation does: `sessions_list`, `sessions_history`, `sessions_send` or
-   * `sessions_stop`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run. `callId`
-   * is the host's id of the call: a continued run claims the child that `bootEarly` booted under it. Throws for another tool.
+   * Calls a session tool, as the model of the conversation does: a tool whose name begins with `sessions_`, except
+   * `sessions_spawn`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run.
+   * `callId` is the host's id of the call: a continued run claims the child that `bootEarly` booted under it. Throws
+   * for another tool.
    */
   useTool(tool: string, params: object, host?: HostCallbacks | undefined | null, callId?: string | undefined | null): SessionToolCall
 }

@@ -30,9 +30,6 @@ export default (pi) => {
 };
 `;
 
-const runs = ["sessions_list", "sessions_history", "sessions_send", "sessions_stop"];
-const toolNames = ["subagent", "subagent_parallel", "subagent_chain", "sessions_spawn", "agents_list", ...runs];
-
 function definitionIn(request: ModelRequest | undefined, name = "subagent") {
 	const tool = request?.tools.find((candidate) => candidate.function.name === name);
 	return tool?.function ?? assert.fail(`the request offers no ${name}`);
@@ -58,7 +55,7 @@ for (const version of piVersions) {
 
 		after(() => stage.close());
 
-		test("define the tools with the same bytes over all turns, all six builtins once", () => {
+		test("define the tools with the same bytes over all turns, all six builtins once", async () => {
 			const [first, ...others] = stage.server.requests.filter(({ isParent }) => isParent);
 			const tools = JSON.stringify(first?.tools);
 			assert.equal(others.length, 4);
@@ -68,7 +65,8 @@ for (const version of piVersions) {
 			assert.deepEqual(listed, ["explorer", "researcher", "reviewer", "implementer", "tester", "worker"]);
 			const { required, additionalProperties } = parameters ?? {};
 			assert.deepEqual([required, additionalProperties], [["agent", "task"], false]);
-			for (const name of toolNames.slice(1)) {
+			const { tools: described } = await describeTools({ cwd: stage.world.cwd, agentDir: stage.world.agentDir });
+			for (const { name } of described.slice(1)) {
 				const other = definitionIn(first, name);
 				assert.match(other.description ?? "", /`(subagent|sessions_spawn)`|in the background/);
 				for (const agent of listed) assert.ok(!other.description?.includes(agent), `${name} lists ${agent}`);
@@ -101,7 +99,6 @@ for (const version of piVersions) {
 				const { description, parameters } = definitionIn(request, name);
 				return JSON.stringify({ name, description, promptSnippet, promptGuidelines, parameters });
 			});
-			assert.equal(counted.length, toolNames.length);
 			const { delegationPolicy = "" } = surface;
 			const tokens = [...counted, delegationPolicy].join("").length / 4;
 			assert.ok(delegationPolicy.length > 0 && tokens <= maxTokens, `${tokens} tokens`);

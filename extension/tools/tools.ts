@@ -47,9 +47,6 @@ type Run = (call: Call) => Promise<ToolOutput>;
 const WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" } as const;
 type Mode = (typeof WAITING)[keyof typeof WAITING];
 
-/** The tools for the runs of the session. */
-const SESSION_TOOLS = ["sessions_list", "sessions_history", "sessions_send", "sessions_stop"];
-
 function modeOf(name: string): Mode | undefined {
 	return Object.entries(WAITING).find(([tool]) => tool === name)?.[1];
 }
@@ -72,7 +69,8 @@ export function ownTools(pi: ExtensionAPI, questions: Questions, background: Bac
 		if (name === "sessions_spawn") return (call) => spawn(background, call);
 		if (name === "agents_list") return list;
 		if (name === SCRIPT_TOOL) return (call) => runForScript(background, call);
-		return SESSION_TOOLS.includes(name) ? (call) => useSessionTool(name, background, call) : undefined;
+		// The addon knows the parameters of the other tools for the runs of the session.
+		return name.startsWith("sessions_") ? (call) => useSessionTool(name, background, call) : undefined;
 	}
 
 	return {

@@ -1243,11 +1243,7 @@ export interface Diagnostic {
 export interface ToolSurfaces {
   /** False when `enabled` is false: register nothing. */
   register: boolean
-  /**
-   * In this order: `subagent`, which lists the agents; `subagent_parallel` and `subagent_chain`, which refer to that
-   * list; `sessions_spawn` and `agents_list`, for background runs; `sessions_list`, `sessions_history`, `sessions_send`
-   * and `sessions_stop`, for the runs of the session.
-   */
+  /** `subagent` first: it lists the agents, and the other descriptions refer to that list. `docs/tools.md` has all tools. */
   tools: Array<ToolSurface>
   /**
    * `subagent_run`, for scripts of pi's `codemode` tool. A pi without tool exposures would offer it to the model: register

@@ -28,7 +28,7 @@ const SCRIPT_TOOL: &str = "subagent_run";
 const THINKING: &str = "off, minimal, low, medium, high, xhigh, max";
 
 text_enum! {
-    /// The tools that a session's model gets.
+    /// The tools that a session's model gets, in the order in which it reads them.
     pub enum Tool {
         /// One agent, one task.
         Subagent = "subagent",
@@ -135,38 +135,38 @@ pub fn surface(
     let agents: Vec<&AgentDefinition> =
         catalog.agents.iter().map(AsRef::as_ref).filter(|agent| is_runnable(agent)).collect();
     Surface {
-        tools: vec![
-            single(&agents, config.allow_write),
-            parallel(config.parallel),
-            chain(config.chain),
-            sessions_spawn(
-                agents.iter().map(|agent| agent.name.as_str()).find(|name| *name == config.default_agent),
-            ),
-            agents_list(),
-            sessions_list(),
-            sessions_history(),
-            sessions_send(),
-            sessions_stop(),
-        ],
+        tools: all_tools().map(|tool| described(tool, &agents, config)).collect(),
         script_tool: script_tool(),
         delegation_policy: delegation_policy(),
     }
 }
 
+/// Returns all tools, in the order in which a model reads them.
+pub(super) fn all_tools() -> impl Iterator<Item = Tool> {
+    Tool::TEXTS.iter().filter_map(|text| Tool::parse(text))
+}
+
 /// Returns the JSON schema of a tool's parameters, without the limits of the configuration.
 pub(super) fn parameters(tool: Tool) -> Value {
-    let surface = match tool {
-        Tool::Subagent => single(&[], false),
-        Tool::Parallel => parallel(usize::MAX),
-        Tool::Chain => chain(usize::MAX),
-        Tool::SessionsSpawn => sessions_spawn(None),
+    let unlimited =
+        SurfaceConfig { parallel: usize::MAX, chain: usize::MAX, allow_write: false, default_agent: "" };
+    described(tool, &[], unlimited).parameters
+}
+
+fn described(tool: Tool, agents: &[&AgentDefinition], config: SurfaceConfig<'_>) -> ToolSurface {
+    match tool {
+        Tool::Subagent => single(agents, config.allow_write),
+        Tool::Parallel => parallel(config.parallel),
+        Tool::Chain => chain(config.chain),
+        Tool::SessionsSpawn => sessions_spawn(
+            agents.iter().map(|agent| agent.name.as_str()).find(|name| *name == config.default_agent),
+        ),
         Tool::AgentsList => agents_list(),
         Tool::SessionsList => sessions_list(),
         Tool::SessionsHistory => sessions_history(),
         Tool::SessionsSend => sessions_send(),
         Tool::SessionsStop => sessions_stop(),
-    };
-    surface.parameters
+    }
 }
 
 fn single(agents: &[&AgentDefinition], allow_write: bool) -> ToolSurface {

@@ -230,6 +230,14 @@ fn the_descriptions_of_the_tools_take_at_most_1300_tokens() {
 }
 
 #[test]
+fn the_page_of_the_tools_has_each_tool() {
+    let page = include_str!("../../../docs/tools.md");
+    for tool in Tool::TEXTS {
+        assert!(page.contains(&format!("`{tool}`")), "docs/tools.md has no row for `{tool}`");
+    }
+}
+
+#[test]
 fn a_call_names_its_agent_and_directory_before_the_long_text() {
     for tool in &surface_of(&builtins(), |_| true).tools[..3] {
         let schema = tool.parameters.to_string();

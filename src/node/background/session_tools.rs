@@ -55,9 +55,10 @@ impl SessionToolCall {
 
 #[napi]
 impl BackgroundSession {
-    /// Calls a session tool, as the model of the conversation does: `sessions_list`, `sessions_history`, `sessions_send` or
-    /// `sessions_stop`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run. `callId`
-    /// is the host's id of the call: a continued run claims the child that `bootEarly` booted under it. Throws for another tool.
+    /// Calls a session tool, as the model of the conversation does: a tool whose name begins with `sessions_`, except
+    /// `sessions_spawn`. `params` match the schema from `describeTools`. `host` answers the questions of a continued run.
+    /// `callId` is the host's id of the call: a continued run claims the child that `bootEarly` booted under it. Throws
+    /// for another tool.
     #[napi(catch_unwind, async_runtime)]
     pub fn use_tool(
         &self,

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::value::{beginning, truth};
-use crate::surface::{Tool, parameters};
+use crate::surface::{Tool, all_tools, parameters};
 use sanitizer::{nearest, quoted, suggestion};
 
 /// Other names of a parameter. Case and separators do not count.
@@ -135,7 +135,7 @@ fn entry_parameter_advice(name: &str, properties: &Map<String, Value>) -> Option
 
 /// Returns the advice about a parameter of other tools.
 fn other_tool_advice(tool: Tool, name: &str) -> Option<String> {
-    let tools = Tool::TEXTS.iter().filter_map(|text| Tool::parse(text)).filter(|other| *other != tool);
+    let tools = all_tools().filter(|other| *other != tool);
     let has = |other: &Tool| {
         parameters(*other)["properties"]
             .as_object()

@@ -156,10 +156,7 @@ fn check(name: &str, keys: &[Key]) {
         return;
     }
     let stale = page.lines().zip(updated.lines()).find(|(is, should)| is != should);
-    assert_eq!(
-        stale, None,
-        "docs/{name} is stale: run `{UPDATE}=1 cargo test --no-default-features --lib config::reference`"
-    );
+    assert_eq!(stale, None, "docs/{name} is stale: run `{UPDATE}=1 cargo test -p agents config::reference`");
 }
 
 #[test]

@@ -21,8 +21,8 @@ use vendor::Vendor;
 
 /// Prefixes that many words begin with. The search looks for the part after them.
 pub(crate) const COMMON: &[&str] = words!(
-    "acc age api asi ata atc bed clo con dis fig flw git hoo inf int lin liv mob nap ops out pos pul ren san sat
-     sha shi sdk sup ver wan"
+    "acc age api asi ata atc bed clo con dis fig flw git hoo inf int lin liv mob nap ops out pol pos pul ren san
+     sat sha shi sdk sup ver wan"
 );
 
 /// Returns the rows of all files.

@@ -237,5 +237,12 @@ pub(super) static MONEY: &[Vendor] = &[
         32,
         "0d4fc8d8-8a0c-76a0-5310-0b0fb5862c8a",
     ),
+    token(
+        "polar_token",
+        &["polar_oat_", "polar_pat_", "polar_at_u_", "polar_at_o_", "polar_rt_u_", "polar_rt_o_"],
+        Url,
+        36,
+        "kT4rWq9ZbN2xLmP7vHc5YdS8gJf3RaE6uXo1QiB0tKw",
+    ),
     token("flexport_token", &["shltm_"], Url, 36, "I1Z5bLKO5QDs6uN0sEvKLXh2NW9LrTeHi8VglRY7"),
 ];
