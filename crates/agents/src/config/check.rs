@@ -380,12 +380,13 @@ fn whole_number(number: f64) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::keys::{KEYS, Values};
+    use super::super::entries::AgentSettings;
+    use super::super::keys::{AGENT_KEYS, KEYS, Values};
     use super::super::located::parse;
     use super::*;
 
-    #[test]
-    fn a_value_that_passes_its_check_can_be_read_as_the_setting() {
+    /// Values of every type, among them valid ones for each key.
+    fn values() -> Vec<Value> {
         let mut values = vec![
             json!(null),
             json!(true),
@@ -407,14 +408,51 @@ mod tests {
             json!("auto"),
             json!("none"),
             json!("json"),
+            json!(["read"]),
         ];
         values.extend([0.0, 0.5, -1.0, 1.0, 3.0, 1000.0, 1e6, 1e9, 9e15, 1e300].map(|number| json!(number)));
         values.extend([0_u64, 1, 5, 16, 17, 300, 604_800_000, u64::MAX].map(|number| json!(number)));
-        for key in KEYS {
+        for key in KEYS.iter().chain(AGENT_KEYS) {
             if let Kind::Choice(choices) | Kind::ChoiceOrList(choices) = key.kind {
                 values.extend(choices.iter().map(|choice| json!(choice)));
             }
         }
+        values
+    }
+
+    /// Returns true if a setting has the value that was set. A number may be written in another way, and an object may
+    /// have more members, the defaults.
+    fn is_same(found: &Value, set: &Value) -> bool {
+        found == set
+            || (found.is_number() && found.as_f64() == set.as_f64())
+            || (found.is_object() && set.is_object())
+    }
+
+    #[test]
+    fn a_valid_value_of_an_agent_can_be_read_as_its_setting() {
+        for key in AGENT_KEYS {
+            let mut accepted = 0;
+            for value in values() {
+                let located = parse(&value.to_string()).expect("the text is valid JSON");
+                let Ok(checked) = check_of_agent(key, key.path, &located) else { continue };
+                let settings: AgentSettings = serde_json::from_value(json!({ key.path: checked }))
+                    .unwrap_or_else(|why| panic!("`{}` cannot be {value}: {why}", key.path));
+                let again = json!(settings);
+                let found = again.get(key.path);
+                assert!(
+                    found.is_some_and(|found| is_same(found, &checked)),
+                    "`{}` is {found:?} after {value} was set: add a field to crates/agents/src/config/entries.rs",
+                    key.path
+                );
+                accepted += 1;
+            }
+            assert!(accepted > 0, "`{}`: add a valid value to `values` in this module", key.path);
+        }
+    }
+
+    #[test]
+    fn a_value_that_passes_its_check_can_be_read_as_the_setting() {
+        let values = values();
         let mut accepted = 0;
         for key in KEYS {
             let is_right = key.default == "null"
@@ -429,14 +467,14 @@ mod tests {
                     let found = again.of_key(key.path);
                     let written = &checked;
                     assert!(
-                        found == written || found.as_f64() == written.as_f64(),
+                        is_same(found, written),
                         "`{}` is {found} after {value} was set: add a field to crates/agents/src/config/settings.rs",
                         key.path
                     );
                     accepted += 1;
                 }
             }
-            assert!(accepted > before, "`{}`: add a valid value to `values` in this test", key.path);
+            assert!(accepted > before, "`{}`: add a valid value to `values` in this module", key.path);
         }
     }
 }
