@@ -176,7 +176,7 @@ impl<'a> TaskList<'a> {
         let model = view.model.filter(|_| !self.has_one_model).map(folded);
         // The least telling goes first.
         for (rank, text) in [(3, usage.turns), (4, usage.tokens), (2, usage.cost), (5, model)] {
-            parts.extend(text.map(|text| Part::from(Span::new("dim", text)).ranked(rank)));
+            parts.extend(text.map(|text| Part::from(Span::new("muted", text)).ranked(rank)));
         }
         parts
     }

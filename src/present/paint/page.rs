@@ -286,7 +286,7 @@ impl<'a> Page<'a> {
             line.extend((index > 0).then(|| Span::new("dim", ", ")));
             line.push(Span::new("accent", fit_path(path, columns)));
         }
-        line.push(Span::new("dim", more));
+        line.push(Span::new("muted", more));
         self.push(&clip(line, self.width));
     }
 
@@ -304,7 +304,7 @@ impl<'a> Page<'a> {
     /// Returns the hint that names the key to expand a card. Empty if there is no key.
     pub(crate) fn expand_hint(&self) -> Span {
         let key = &self.theme.palette.expand_key;
-        Span::new("dim", if key.is_empty() { String::new() } else { format!("{key} to expand") })
+        Span::new("muted", if key.is_empty() { String::new() } else { format!("{key} to expand") })
     }
 
     fn push(&mut self, spans: &[Span]) {
@@ -321,7 +321,7 @@ impl<'a> Page<'a> {
 
 /// Returns a note on omitted content.
 pub(crate) fn more_note(text: impl AsRef<str>) -> Vec<Span> {
-    vec![Span::new("dim", format!("… {}", text.as_ref()))]
+    vec![Span::new("muted", format!("… {}", text.as_ref()))]
 }
 
 #[cfg(test)]

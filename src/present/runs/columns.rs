@@ -115,12 +115,12 @@ impl Columns {
         let cells = [
             name.map(|cell| Cell { shared_prefix: self.shared_prefix[index].clone(), ..cell }),
             AGENT.cell(width, Span::new("muted", &row.agent)),
-            MODEL.cell(width, Span::new("dim", &row.model)),
+            MODEL.cell(width, Span::new("muted", &row.model)),
             TIME.steady(width, Span::new("muted", &row.elapsed)),
         ];
         let trailing = self.trailing(
-            TOKENS.steady(width, Span::new("dim", &row.tokens)),
-            COST.steady(width, Span::new("dim", &row.cost)),
+            TOKENS.steady(width, Span::new("muted", &row.tokens)),
+            COST.steady(width, Span::new("muted", &row.cost)),
         );
         TableRow {
             lead: vec![Span { text: format!("{} ", row.mark.text), ..row.mark.clone() }],

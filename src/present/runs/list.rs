@@ -80,7 +80,7 @@ pub(crate) fn draw_list_head(page: &mut Page, runs: &[&ShownRun], is_all: bool) 
     }
     let usage = usage_text(&total);
     let usage = [usage.tokens, usage.cost].into_iter().flatten().zip([4, 3]);
-    let usage = usage.map(|(text, rank)| Part::from(Span::new("dim", text)).ranked(rank));
+    let usage = usage.map(|(text, rank)| Part::from(Span::new("muted", text)).ranked(rank));
     page.line([title, scope.into()].into_iter().chain(counted).chain(usage));
 }
 
