@@ -185,14 +185,13 @@ pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
         }
         _ => return,
     };
-    let command = |action| Span::new("accent", format!("/subagents {action} {id}"));
-    let spans = match result.settled {
-        Some(settled) => vec![Span::new("muted", location), Span::new("success", settled.as_str())],
-        None => {
-            vec![Span::new("muted", location), command("diff"), Span::new("muted", " · "), command(action)]
+    let location = Span::new("muted", location);
+    match result.settled {
+        Some(settled) => {
+            page.wrapped(&[], &[location, Span::new("success", settled.as_str())], Limit::None);
         }
-    };
-    page.wrapped(&[], &spans, Limit::None);
+        None => page.offer(location, ["diff", action].map(|action| format!("/subagents {action} {id}"))),
+    }
 }
 
 /// Draws the command that continues an unfinished run, unless it was already resumed.
@@ -201,9 +200,8 @@ pub(super) fn draw_resume(page: &mut Page, agent: &str, id: &str, is_resumed: bo
         page.line([Span::new("success", "resumed")]);
         return;
     }
-    let command = Span::new("accent", format!("/subagents resume {id}"));
     let agent = format!("to continue {}: ", quoted_if_unusual(agent));
-    page.wrapped(&[], &[Span::new("muted", agent), command], Limit::None);
+    page.offer(Span::new("muted", agent), [format!("/subagents resume {id}")]);
 }
 
 /// Turns, tokens, cost, context and model, each only when there is something to say.
