@@ -1,18 +1,22 @@
 //! Runs below each other: the list of the panel, and the widget above the editor.
 
 use super::columns::{Columns, activity_part};
-use super::view::{ELSEWHERE, ShownRun, UNREAD, read_runs, short};
+use super::view::{ELSEWHERE, ShownRun, UNREAD, read_runs};
 use super::workflow::{is_of, widget_activity, workflow_activity, workflow_texts};
 use crate::present::ShownWorkflow;
 use crate::present::counts::{counts, has_ended};
-use crate::present::paint::{Page, Part, Span, TableRow, Widths};
+use crate::present::paint::{Page, Part, Span, TableRow, Widths, clipped};
 use crate::present::usage_text;
 use pi_events::Usage;
 
 /// A narrower page shows no title.
 const TITLE_FROM: usize = 34;
-/// Characters of the name of a run that has ended, in the widget.
-const NAME_CHARS: usize = 40;
+/// The maximum columns of the name of a run that has ended, in the widget.
+const NAME_COLUMNS: usize = 40;
+/// The command that opens the panel, in the widget. A row has it if this many columns remain for the activity and a gap.
+/// Otherwise it has a line of its own.
+const COMMAND: &str = "/subagents";
+const ACTIVITY_COLUMNS: usize = 34;
 
 /// The marks of a workflow, in the place of a number: its runs are hidden, or follow.
 const FOLDED: &str = "+";
@@ -155,7 +159,7 @@ pub fn draw_widget(page: &mut Page, live: &str, unread: &str, workflows: &str, m
     let waiting = &unread[..unread.len().min(max - rows.len())];
     for run in waiting {
         let mark = run.mark(now_ms);
-        let name = vec![mark, Span::new("toolOutput", format!(" {}", short(&run.name(), NAME_CHARS)))];
+        let name = vec![mark, Span::new("toolOutput", format!(" {}", clipped(&run.name(), NAME_COLUMNS)))];
         let parts = [Span::new(run.color(now_ms), run.note(now_ms)), Span::new("muted", UNREAD)];
         page.line([Part::new(name)].into_iter().chain(parts.map(Part::from)));
     }

@@ -1,10 +1,10 @@
 //! One run: its details below the list, and the parts around its transcript.
 
-use super::view::{ShownRun, short};
+use super::view::ShownRun;
 use crate::present::Mark;
 use crate::present::cards::{call_spans, draw_artifacts, draw_caveats, draw_partial_label};
 use crate::present::paint::{
-    INDENT, Limit, PREVIEW_CHARS, Page, Part, REST, Span, beginning, folded, more_note, plain,
+    INDENT, Limit, PREVIEW_CHARS, Page, Part, REST, Span, beginning, clipped, folded, more_note, plain,
 };
 use crate::transcript::{TranscriptEntry, TranscriptRole};
 
@@ -184,7 +184,7 @@ pub(crate) fn draw_question(page: &mut Page, run: &ShownRun) {
     let name = run.name();
     let agent = run.agent();
     let agent = if agent == name || agent.is_empty() { String::new() } else { format!(" ({agent})") };
-    let chars = match page.width() {
+    let columns = match page.width() {
         ..44 => 10,
         44..60 => 20,
         60..120 => 28,
@@ -192,7 +192,7 @@ pub(crate) fn draw_question(page: &mut Page, run: &ShownRun) {
     };
     page.spans(vec![
         Span::new("warning", "? "),
-        Span::new("accent", format!("{}{agent}", short(&name, chars))),
+        Span::new("accent", format!("{}{agent}", clipped(&name, columns))),
         Span::new("muted", " asks: "),
         Span::new("toolOutput", asked),
     ]);
