@@ -136,7 +136,7 @@ impl<'a> TaskList<'a> {
             cells.push(Cell { span, max_columns, ..Cell::default() });
         }
         let parts = self.parts(width, view, (!has_task).then_some(&self.names[index]), has_work_below);
-        TableRow { lead, cells, parts, trailing: Vec::new() }
+        TableRow { lead, cells, parts, ..TableRow::default() }
     }
 
     /// Returns the parts after the columns: the state, the activity and the usage of the task. `task` is its name, if that

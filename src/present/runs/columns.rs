@@ -105,7 +105,7 @@ impl Columns {
         let cells = cells.into_iter().filter_map(|(column, name)| column.heading(self.width, name)).collect();
         let trailing = self.trailing(TOKENS.heading(self.width, "tokens"), COST.heading(self.width, "cost"));
         let parts = vec![activity_part(vec![Span::new("dim", "doing")])];
-        TableRow { lead: vec![lead], cells, parts, trailing }
+        TableRow { lead: vec![lead], cells, parts, trailing, ..TableRow::default() }
     }
 
     /// The line of a row, with its name in `color` and without its activity.
@@ -125,8 +125,8 @@ impl Columns {
         TableRow {
             lead: vec![Span { text: format!("{} ", row.mark.text), ..row.mark.clone() }],
             cells: cells.into_iter().flatten().collect(),
-            parts: Vec::new(),
             trailing,
+            ..TableRow::default()
         }
     }
 

@@ -151,20 +151,31 @@ pub fn draw_widget(page: &mut Page, live: &str, unread: &str, workflows: &str, m
         let parts = vec![activity_part(activity)];
         TableRow { parts, ..columns.line(index, &texts[index], "accent") }
     };
-    let rows: Vec<TableRow> = activities.into_iter().enumerate().map(row).collect();
+    let mut rows: Vec<TableRow> = activities.into_iter().enumerate().map(row).collect();
     let widths = Widths::of(&rows);
+    let hidden =
+        workflows.len() + live.len() + unread.len() - rows.len() - unread.len().min(max - rows.len());
+    let room = rows.first().map(|row| page.room(row, &widths));
+    let has_line = hidden > 0 || room.is_some_and(|room| room < ACTIVITY_COLUMNS + COMMAND.len());
+    let hint = Span::new("muted", if has_line { "" } else { COMMAND });
+    if let Some(first) = rows.first_mut() {
+        first.aside = hint.clone();
+    }
     for row in &rows {
         page.row(row, &widths);
     }
     let waiting = &unread[..unread.len().min(max - rows.len())];
-    for run in waiting {
+    for (index, run) in waiting.iter().enumerate() {
         let mark = run.mark(now_ms);
         let name = vec![mark, Span::new("toolOutput", format!(" {}", clipped(&run.name(), NAME_COLUMNS)))];
         let parts = [Span::new(run.color(now_ms), run.note(now_ms)), Span::new("muted", UNREAD)];
-        page.line([Part::new(name)].into_iter().chain(parts.map(Part::from)));
+        let hint = if rows.is_empty() && index == 0 { hint.clone() } else { Span::default() };
+        let hint = Part::from(hint).ranked(1);
+        page.line([Part::new(name)].into_iter().chain(parts.map(Part::from)).chain([hint]));
     }
-    let hidden = workflows.len() + live.len() + unread.len() - rows.len() - waiting.len();
     if hidden > 0 {
-        page.line([Span::new("dim", format!("+{hidden} more · /subagents shows all"))]);
+        page.line([Span::new("muted", format!("+{hidden} more · {COMMAND} shows all"))]);
+    } else if has_line {
+        page.line([Span::new("muted", COMMAND)]);
     }
 }
