@@ -769,6 +769,25 @@ async fn a_run_that_ended_with_its_host_starts_no_turn_when_its_session_is_opene
 }
 
 #[tokio::test]
+async fn another_session_names_the_run_that_ended_with_pi_and_the_command_that_resumes_it() {
+    let scene = Scene::new(goes_on());
+    let conversation = scene.open(KnownDeliveries::default(), &[]).await;
+    let RunRecord { run_id, agent, .. } = scene.spawn().await;
+    scene.until_received(1).await;
+    close_conversation(&scene.service, &conversation.view).await;
+    scene.service.close().await;
+    let (sender, events) = unbounded_channel();
+    let delivered = Arc::default();
+    let listener = Recorder { sender, delivered: Arc::clone(&delivered), answers: Default::default() };
+    let arrived = KnownDeliveries::default();
+    let view = open_conversation(&scene.service, "next".into(), scene.scope(), arrived, listener).await;
+    let mut next = Conversation { view, events, delivered };
+    let expected = format!("1 run was interrupted: {agent} {run_id} · /subagents resume {run_id}");
+    next.until(|event| event.waiting.as_ref() == Some(&expected)).await;
+    close_conversation(&scene.service, &next.view).await;
+}
+
+#[tokio::test]
 async fn a_stopped_run_is_announced_as_stopped_unless_it_had_completed() {
     for (script, commands, outcome, error, status) in [
         (goes_on(), 1, RunOutcome::Aborted, Some("stopped on request"), "Status: error"),

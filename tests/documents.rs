@@ -146,7 +146,7 @@ fn every_subagents_line_of_a_page_is_understood() {
             all.push(line);
         }
     }
-    let usage = usage_report();
+    let usage = usage_report(None);
     let known =
         usage.lines.iter().filter_map(|line| line.name.split(' ').next()).filter(|name| !name.is_empty());
     let unnamed: Vec<_> = known.filter(|name| !all.iter().any(|line| line.starts_with(name))).collect();

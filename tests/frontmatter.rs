@@ -105,10 +105,12 @@ fn every_mistake_is_reported_with_its_position_and_the_expected_value() {
 }
 
 #[test]
-fn a_file_without_frontmatter_is_skipped_silently() {
+fn a_file_without_frontmatter_is_no_agent_and_is_reported() {
     for content in [&b""[..], b"# Readme\n\nname: a\n", b"text\n---\nname: a\n---\n", b"caf\xe9\n", b"\0\0\0"]
     {
-        assert_eq!(report(content), "no agent\n", "{content:?}");
+        let expected =
+            "no agent\nInfo AGENT_FILE_NO_AGENT /agent/agents/file.md:1:1: the file has no frontmatter";
+        assert!(report(content).starts_with(expected), "{content:?}: {}", report(content));
     }
 }
 

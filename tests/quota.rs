@@ -216,7 +216,7 @@ async fn foreground_and_background_runs_continue_by_themselves_at_the_named_rese
     scene.restore_quota();
 
     let list = scene.list().await;
-    assert!(list.starts_with("Runs: 2 waiting for quota\n"), "{list}");
+    assert!(list.starts_with("Runs: 2 waiting for quota"), "{list}");
     assert_eq!(list.matches(" · waiting for quota").count(), 2, "{list}");
     pass(Duration::from_secs(9 * 60)).await;
     assert_eq!((scene.waiting(2).await.len(), scene.starts().len()), (2, 2), "no run tries before that time");
@@ -232,7 +232,7 @@ async fn foreground_and_background_runs_continue_by_themselves_at_the_named_rese
     let received = fs::read_to_string(scene.root.path().join("received")).expect("the file is readable");
     assert_eq!(received.matches("usage limit interrupted you").count(), 2);
     let list = scene.list().await;
-    assert!(list.starts_with("Runs: 2 ended\n"), "{list}");
+    assert!(list.starts_with("Runs: 2 ended"), "{list}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

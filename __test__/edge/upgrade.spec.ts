@@ -231,7 +231,7 @@ describe("after an upgrade from 0.1.0", { skip }, () => {
 		assert.match(text, /^✗ subagent explorer · .* failed\n[\s\S]*529: overloaded\n {2}last said:\n {2}So far\n/m);
 		assert.match(text, /^✓ subagent parallel · 2 tasks\n {2}✓ explorer .*\n {2}✓ reviewer /m);
 		assert.match(text, /^✓ subagent chain · 2 steps · .*\n {2}1 ✓ explorer .*\n {2}2 ✓ reviewer /m);
-		assert.match(text, /on branch subagent\/(\w+), not in your files: \/subagents diff \1\n {2}\/subagents apply \1/);
+		assert.match(text, /on branch subagent\/(\w+), not in your files:\n {2}\/subagents diff \1 · \/subagents apply \1/);
 		assert.match(text, /^→ background explorer · started · working · \w+ · Watch the tests\.$/m);
 		assert.match(text, /^✓ delivered · explorer · .*\n\n {2}You said: Count the tests\./m);
 		assert.match(text, /^ Runs: 4 running, 1 queued, 2 finished\n[\s\S]* \? #5 {2}\w+ · asks "asking"/m);

@@ -81,11 +81,11 @@ describe("the card of tasks under way", () => {
 	it("has a line for each task and one for all", () => {
 		assert.deepEqual(parallel().update(update(EVERY)).lines(120), [
 			"● subagent parallel · 6 tasks",
-			"  ✓ explorer      8.2s  find the loader              The loader is in src/config… · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
+			"  ✓ explorer      8.2s  find the loader              The loader is in… · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  ● reviewer       12s  review the last commit       $ cargo test --workspace --locked · 3s ago · 3 turns · $0.02",
 			"  ✗ tester       3m00s  run the tests                timed out (silent) · no output for 180 s · 3 turns · $0.02",
 			"  ◐ researcher      1s  read what the standard says  starting",
-			"  ↻ explorer       12s  find the tests               retrying, attempt 2 · $ cargo test --workspace -… · 3 turns · $0.02",
+			"  ↻ explorer       12s  find the tests               retrying, attempt 2 · $ cargo test --workspace… · 3 turns · $0.02",
 			"  ○ implementer         plan the change              queued #1",
 			"  1 completed · 1 failed · 3 running · 1 queued · 0s · 12 turns · ↑49.6k ↓3.7k R161k · $0.09 · fake/big",
 		]);
@@ -94,10 +94,10 @@ describe("the card of tasks under way", () => {
 	it("omits the least important parts first in a narrow terminal", () => {
 		const lines = (width: number) => parallel().update(update(EVERY)).lines(width).slice(1, 7);
 		assert.deepEqual(lines(60), [
-			"  ✓ explorer      8.2s  find the loader  The loader is in s…",
-			"  ● reviewer       12s  $ cargo test --workspace -… · 3s ago",
-			"  ✗ tester       3m00s  timed out (silent) · no output for …",
-			"  ◐ researcher      1s  starting · read what the standard s…",
+			"  ✓ explorer      8.2s  find the loader  The loader is in…",
+			"  ● reviewer       12s  $ cargo test --workspace… · 3s ago",
+			"  ✗ tester       3m00s  timed out (silent) · no output for…",
+			"  ◐ researcher      1s  starting · read what the standard…",
 			"  ↻ explorer       12s  find the tests   retrying, attempt 2",
 			"  ○ implementer         queued #1 · plan the change",
 		]);
@@ -106,7 +106,7 @@ describe("the card of tasks under way", () => {
 			"  ● reviewer  12s",
 			"  ✗ tester    timed out…",
 			"  ◐ researc…  starting",
-			"  ↻ explorer  retrying,…",
+			"  ↻ explorer  retrying…",
 			"  ○ impleme…  queued #1",
 		]);
 	});

@@ -380,7 +380,7 @@ describe("the card of an ended run", () => {
 	it("offers no command that was carried out, and is redrawn when one was", () => {
 		const isolation = { branch: "subagent/0badcafe", commits: 1, files: 1, insertions: 1, deletions: 0 };
 		const card = new Card().finish(ended({ changes: ["a.ts"], isolation, runId: "0badcafe" }));
-		const offer = "  /subagents apply 0badcafe";
+		const offer = "  /subagents diff 0badcafe · /subagents apply 0badcafe";
 		assert.ok(card.lines().includes(offer), card.lines().join("\n"));
 		for (const settled of ["applied", "discarded"]) {
 			card.settled = JSON.stringify({ "0badcafe": settled, other: "undone" });

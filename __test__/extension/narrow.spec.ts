@@ -208,11 +208,12 @@ describe("in any width", () => {
 	});
 
 	it("the widget has names instead of beginnings of activities in a narrow terminal", () => {
-		assert.deepEqual(widget(28), [" ○ say what it …      0s", " ● find the loa…   1m02s"]);
-		assert.deepEqual(widget(36), [" ○ say what it does      0s", " ● find the loader    1m02s"]);
+		assert.deepEqual(widget(28), [" ○ say what it…       0s", " ● find the…       1m02s", " /subagents"]);
+		assert.deepEqual(widget(36), [" ○ say what it does      0s", " ● find the loader    1m02s", " /subagents"]);
 		assert.deepEqual(widget(60), [
 			" ○ say what it does      0s  queued #2",
 			" ● find the loader    1m02s  read src/config/load.rs",
+			" /subagents",
 		]);
 	});
 

@@ -93,7 +93,7 @@ describe("the list", () => {
 		panel.columns = 80;
 		assert.match(panel.text, /⚠ 1 Add .* {2}not applied yet, stopped\n/);
 		panel.columns = 200;
-		assert.match(panel.text, /⚠ 1 Add src\/retry\.js with a helper that retries a f/);
+		assert.match(panel.text, /⚠ 1 Add src\/retry\.js with a helper that retries a…/);
 	});
 
 	it("shows a workflow as a row with its runs below it, and follows them", async () => {
@@ -239,7 +239,7 @@ describe("the list", () => {
 		const rows = () => panel.lines().filter((line) => /^ [▸ ] [●✓]/.test(line));
 		assert.deepEqual(rows(), [
 			" ▸ ● 1 loader  explorer      0s  …148 is read, File 149 is read, so these are the newest words.",
-			"   ✓ 2 audit   explorer    3.0s  waiting to be read: File 0 is read, File 1 is read, File 2 is rea…",
+			"   ✓ 2 audit   explorer    3.0s  waiting to be read: File 0 is read, File 1 is read, File 2 is…",
 		]);
 		assert.match(panel.text, /── loader [\s\S]* so these are the\s+newest words\.\n/, "the details show the end, too");
 		panel.columns = 40;
@@ -375,8 +375,8 @@ describe("the list", () => {
 
 describe("the details of a waiting run", () => {
 	for (const [columns, line] of [
-		[40, "   ? the confi… (worker) asks: Delete …"],
-		[60, "   ? the config loader (worker) asks: Delete build/ and al…"],
+		[40, "   ? the confi… (worker) asks: Delete…"],
+		[60, "   ? the config loader (worker) asks: Delete build/ and…"],
 		[80, "   ? the config loader (worker) asks: Delete build/ and all of its caches?"],
 	] as const) {
 		it(`show the question with the whole name of its run if there is room: ${columns} columns`, async () => {
@@ -615,14 +615,14 @@ describe("keys with an effect", () => {
 		const { panel } = await open(endedRun(aRun({ task }), { changesState: "unapplied" }));
 		panel.columns = 80;
 		await panel.press("d", "x");
-		assert.equal(panel.foot, "x again deletes the only copy; other keys cancel: “Add src/retry.js with a h…”");
+		assert.equal(panel.foot, "x again deletes the only copy; other keys cancel: “Add src/retry.js with a…”");
 		assert.equal(panel.lines().length, panel.rows);
 		panel.columns = 28;
 		assert.deepEqual(panel.lines().slice(-4), [
 			" x again deletes the only",
 			" copy; other keys cancel:",
 			" “Add src/retry.js with a",
-			" helper that ret…”",
+			" helper that…”",
 		]);
 		assert.equal(panel.lines().length, panel.rows);
 	});

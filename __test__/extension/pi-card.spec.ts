@@ -80,7 +80,8 @@ for (const version of piVersions) {
 			await onStage({ version, settings: { theme }, children: { walk } }, async (stage) => {
 				stage.world.write("src/main.ts", "start();\n");
 				const tui = await startTui(stage.world, { columns, rows: 50, prompt: delegate({ agent: "explorer", task }) });
-				const narrow = (wide: string) => (wide.length < columns ? wide : `${wide.slice(0, columns - 3)}…`);
+				const narrow = (wide: string) =>
+					wide.length < columns ? wide : `${wide.slice(0, wide.lastIndexOf(" ", columns - 3))}…`;
 				const head = (mark: string) =>
 					[new RegExp(`^${mark} subagent explorer · \\d+s$`), narrow(`  ${task}`)] as const;
 

@@ -79,7 +79,7 @@ for (const version of piVersions) {
 				rows.map((row) => Number(row.slice(4, 5))),
 				[9, 8, 7, 6, 5, 4, 3, 2, 1],
 			);
-			assert.match(screen, /^ Runs: 9 ended$/m);
+			assert.match(screen, /^ Runs: 9 ended, \$0\.\d+$/m);
 			assert.doesNotMatch(screen, /agent:explorer/);
 		});
 

@@ -422,7 +422,7 @@ describe("questions in pi's terminal", () => {
 		card.questions = [...questions.list("call-1")];
 		assert.deepEqual(card.lines(60).slice(1), ["  tidy up", "  ? explorer asks: Run scout?"]);
 		terminal.columns = 24;
-		assert.deepEqual(terminal.lines, [" ? explorer asks: Run s…"]);
+		assert.deepEqual(terminal.lines, [" ? explorer asks: Run…"]);
 	});
 
 	it("disappear when they are withdrawn, open or not", async () => {

@@ -13,6 +13,8 @@ import { HostDouble } from "./package-copy.ts";
 import { PLAIN, standingIn } from "./standing-in.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 9);
+/** The line of the command in a narrow terminal. */
+const COMMAND = " /subagents";
 const usage = { input: 12_400, output: 932, cacheRead: 0, cacheWrite: 0, cost: 0.0231, turns: 3 };
 
 beforeEach(() => mock.timers.enable({ apis: ["setTimeout", "setInterval", "Date"], now: NOW }));
@@ -62,15 +64,33 @@ describe("the widget", () => {
 		const queued = aRun({ task: "say what it does", state: "queued", position: 2, startedMs: NOW });
 		background.now(queued, loader, endedRun(aRun({ label: "audit" }), { endedMs: NOW - 9_000 }));
 		assert.deepEqual(above.lines(), [
-			" ○ say what it does  explorer      0s  queued #2",
+			" ○ say what it does  explorer      0s  queued #2                           /subagents",
 			" ● find the loader   explorer   1m02s  read src/load.rs                                ↑12.4k ↓932",
 		]);
 		assert.deepEqual(above.lines(40), [
-			" ○ say what it …      0s  queued #2",
-			" ● find the loa…   1m02s  read …/load.rs",
+			" ○ say what it…       0s  queued #2",
+			" ● find the…       1m02s  read …/load.rs",
+			COMMAND,
 		]);
 		background.now(endedRun(queued, { endedMs: NOW - 9_000 }), endedRun(loader, { endedMs: NOW - 9_000 }));
 		assert.equal(above.widget, undefined);
+	});
+
+	it("moves no column while an activity grows, and leaves room for the command that opens the panel", () => {
+		const run = aRun({ label: "loader", usage });
+		const background = new BackgroundDouble();
+		const above = new Above(background);
+		for (const width of [40, 60, 80, 120, 200]) {
+			const columns = new Set<string>();
+			for (const words of [1, 4, 12, 60]) {
+				background.now({ ...run, text: "it is read there ".repeat(words) }, aRun({ label: "other" }));
+				const lines = above.lines(width);
+				const text = lines.join("\n");
+				assert.equal(text.match(/\/subagents/g)?.length, 1, text);
+				columns.add(`${lines.length} ${lines[0]?.indexOf("/subagents")} ${lines[0]?.indexOf("↑")}`);
+			}
+			assert.equal(columns.size, 1, `${width}: ${[...columns].join(", ")}`);
+		}
 	});
 
 	it("has one line for a running workflow in place of its runs", () => {
@@ -83,18 +103,22 @@ describe("the widget", () => {
 		background.now(...runs, other);
 		background.running(aWorkflow({ phase: "read", live: 2, completed: 3, cost: 0.04, runs }));
 		assert.deepEqual(above.lines(80), [
-			" ● review                    read · 2 running, 3 completed · $0.04 · …read b.ts.",
+			" ● review                    read · 2 running, 3 completed · $0.04…   /subagents",
 			" ● other   explorer      0s  read src/load.rs",
 		]);
 		// Its newest run has no words yet.
 		const silent = run("src/c.ts", "");
 		background.now(...runs, silent);
 		background.running(aWorkflow({ phase: "read", live: 3, runs: [...runs, silent] }));
-		assert.deepEqual(above.lines(80), [" ● review          read · 3 running · I read b.ts."]);
+		assert.deepEqual(above.lines(80), [
+			" ● review          read · 3 running · I read b.ts.                    /subagents",
+		]);
 		// A script may be between two runs.
 		background.now();
 		background.running(aWorkflow({ phase: "merge", completed: 5 }));
-		assert.deepEqual(above.lines(80), [" ● review          merge · 5 completed"]);
+		assert.deepEqual(above.lines(80), [
+			" ● review          merge · 5 completed                                /subagents",
+		]);
 		background.running();
 		assert.equal(above.widget, undefined);
 	});
@@ -109,12 +133,14 @@ describe("the widget", () => {
 		assert.deepEqual(above.lines(60), [
 			" ● Look for dead code…      0s",
 			" ● …mod.rs and list it      0s",
-			" ● …schema.rs and lis…      0s",
+			" ● …schema.rs and…          0s",
+			COMMAND,
 		]);
 		assert.deepEqual(above.lines(40), [
-			" ● Look for dea…      0s",
-			" ● …mod.rs and …      0s",
-			" ● …schema.rs a…      0s",
+			" ● Look for…          0s",
+			" ● …mod.rs and…       0s",
+			" ● …schema.rs…        0s",
+			COMMAND,
 		]);
 	});
 
@@ -122,7 +148,7 @@ describe("the widget", () => {
 		const tasks = ["one", "two"].map((file) => aRun({ task: `Look for dead code in the files of src/${file}.rs` }));
 		const above = new Above(new BackgroundDouble(...tasks));
 		assert.deepEqual(above.lines(), [
-			" ● Look for dead code in…one.rs  explorer      0s",
+			" ● Look for dead code in…one.rs  explorer      0s                                         /subagents",
 			" ● Look for dead code in…two.rs  explorer      0s",
 		]);
 	});
@@ -137,7 +163,7 @@ describe("the widget", () => {
 		background.now({ ...run, retry: { attempt: 2, maxAttempts: 3, atMs: NOW + 4_500, error: "overloaded" } });
 		assert.match(above.lines(60)[0] ?? "", /^ ↻ loader {6}0s {2}retry 2 of 3 in 5s · overloaded$/);
 		background.now({ ...run, lastTool: "$ cargo test --workspace --all-features -- src/store" });
-		assert.equal(above.lines(60)[0], " ● loader      0s  $ cargo test --workspace --all-features …");
+		assert.equal(above.lines(60)[0], " ● loader      0s  $ cargo test --workspace --all-features…");
 	});
 
 	it("shows the newest words of a long paragraph, after an ellipsis and from a whole word", () => {
@@ -145,10 +171,10 @@ describe("the widget", () => {
 		const run = aRun({ label: "loader", text });
 		const background = new BackgroundDouble(run);
 		const above = new Above(background);
-		assert.deepEqual(above.lines(60), [" ● loader      0s  …149 is read, these are the newest words."]);
-		assert.deepEqual(above.lines(40), [" ● loader      0s  …the newest words."]);
+		assert.deepEqual(above.lines(60), [" ● loader      0s  …149 is read, these are the newest words.", COMMAND]);
+		assert.deepEqual(above.lines(40), [" ● loader      0s  …the newest words.", COMMAND]);
 		background.now({ ...run, text: `${text} And newer.` });
-		assert.deepEqual(above.lines(40), [" ● loader      0s  …words. And newer."]);
+		assert.deepEqual(above.lines(40), [" ● loader      0s  …words. And newer.", COMMAND]);
 	});
 
 	it("leaves out foreground runs, and runs whose question is shown", () => {
@@ -158,7 +184,7 @@ describe("the widget", () => {
 			aRun({ label: "audit", isForeground: true }),
 		);
 		const above = new Above(background);
-		assert.deepEqual(above.lines(60), [" ● loader      0s"]);
+		assert.deepEqual(above.lines(60), [" ● loader      0s", COMMAND]);
 	});
 
 	it("keeps a run until its result is in the session", () => {
@@ -168,18 +194,19 @@ describe("the widget", () => {
 		const above = new Above(background);
 		// The result is not here yet: it may be gathered with others.
 		background.now(ended);
-		assert.deepEqual(above.lines(), [" ✓ config · waiting to be read"]);
+		assert.deepEqual(above.lines(), [" ✓ config · waiting to be read · /subagents"]);
 		background.background.setUndelivered([ended]);
 		mock.timers.tick(60_000);
-		assert.deepEqual(above.lines(), [" ✓ config · waiting to be read"]);
+		assert.deepEqual(above.lines(), [" ✓ config · waiting to be read · /subagents"]);
+		const loader = ` ● loader  explorer      0s${" ".repeat(63)}/subagents`;
 		background.now(aRun({ label: "loader" }), ended);
-		assert.deepEqual(above.lines(), [" ● loader  explorer      0s", " ✓ config · waiting to be read"]);
+		assert.deepEqual(above.lines(), [loader, " ✓ config · waiting to be read"]);
 		background.background.setUndelivered([]);
-		assert.deepEqual(above.lines(), [" ● loader  explorer      0s"]);
+		assert.deepEqual(above.lines(), [loader]);
 		const failed = endedRun(run, { endedMs: NOW - 1, outcome: "failed", timesResumed: 1 });
 		background.now(failed);
 		background.background.setUndelivered([failed]);
-		assert.deepEqual(above.lines(), [" ✗ config · failed · waiting to be read"]);
+		assert.deepEqual(above.lines(), [" ✗ config · failed · waiting to be read · /subagents"]);
 		background.background.leave();
 		assert.equal(above.widget, undefined);
 		// If no result can arrive, it does not wait for one.

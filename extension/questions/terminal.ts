@@ -125,7 +125,7 @@ export function terminalQuestions(ui: ExtensionUIContext): Presenter {
 			});
 		ui.setWidget(WIDGET, (tui, theme) => {
 			screen = tui;
-			const others = (pen: Pen) => (more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : []);
+			const others = (pen: Pen) => (more > 0 ? [pen.fg("muted", ` +${more} more questions`)] : []);
 			return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)]);
 		});
 	}

@@ -27,7 +27,7 @@ pub(super) struct QuestionRow {
 pub fn draw_question_line(page: &mut Page, sentence: &str, hint: &str) {
     let sentence = Part::from(Span::new("warning", format!("? {}", folded(sentence))));
     let question = Part { min_columns: Some(MIN_COLUMNS), ..sentence };
-    page.line([question, Part::from(Span::new("dim", hint)).ranked(1)]);
+    page.line([question, Part::from(Span::new("muted", hint)).ranked(1)]);
 }
 
 /// Returns the rows of a question: its title, its message, and the full text of the choices that their list has to cut. No
@@ -49,7 +49,7 @@ pub(super) fn question_rows(
     let cut: Vec<String> = choices.filter(|choice| width_of(choice) + CHOICE_COLUMNS > width).collect();
     if !cut.is_empty() {
         rows.push(QuestionRow::default());
-        rows.push(QuestionRow { span: Span::new("dim", "Choices in full:"), is_broken: false });
+        rows.push(QuestionRow { span: Span::new("muted", "Choices in full:"), is_broken: false });
         rows.extend(cut.iter().flat_map(|choice| rows_of(&format!("· {choice}"), width)));
     }
     rows

@@ -209,7 +209,7 @@ impl QuestionScreen {
         if count > CHOICES {
             let position = format!("{OTHER}({}/{count})", self.chosen + 1);
             let position = slice(&position, 0..width.saturating_sub(FREE_COLUMNS));
-            lines.push(palette.styled(&[Span::new("dim", position)]));
+            lines.push(palette.styled(&[Span::new("muted", position)]));
         }
         lines
     }
@@ -218,14 +218,14 @@ impl QuestionScreen {
         let QuestionKeyNames { up, down, page_down, end, confirm, cancel, .. } = keys;
         if !self.is_read && (self.is_hurried || self.chosen > 0) {
             let text = format!("Scroll to the end first: {page_down} or {end} · {cancel} cancels");
-            return (if self.is_hurried { "warning" } else { "dim" }, text);
+            return (if self.is_hurried { "warning" } else { "muted" }, text);
         }
         if is_writing {
-            return ("dim", format!("{confirm} sends · {cancel} cancels"));
+            return ("muted", format!("{confirm} sends · {cancel} cancels"));
         }
         let broken = if is_broken { format!(" · {BROKEN} no space here") } else { String::new() };
         let moves = format!("{up}/{down} moves · {confirm} selects · {cancel} cancels");
-        ("dim", format!("{moves} · other keys: editor{broken}"))
+        ("muted", format!("{moves} · other keys: editor{broken}"))
     }
 }
 

@@ -82,7 +82,7 @@ pub use pi::{Origin, PiError, PiProgram, PiVersion};
 pub use progress::{Progress, ProgressSender, Resources, RetryNotice, TaskProgress};
 pub(crate) use record::isolation::recover_trees;
 pub(crate) use record::snapshots::snapshot_store;
-pub(crate) use record::waiting::{project_of, waiting_text};
+pub(crate) use record::waiting::{interrupted_text, project_of, waiting_text};
 pub(crate) use result::ANNOUNCE_SKIP;
 pub(crate) use result::artifacts::{
     MAX_CHANGES, MAX_FLAGGED, changes_summary, files_summary, must_be_delivered,

@@ -92,8 +92,9 @@ export const pages: readonly Page[] = [
 				heading: "Above the editor",
 				text: [
 					"The widget has a line for each live run and for each run with an unread result: at most five, and a line with the number of the",
-					"others. The line of a live run ends with its newest call or its newest words. A running [workflow](workflows.md#in-pi) has one line in",
-					"place of its runs, with the newest words of one of them. Without such runs there is no widget.",
+					"others. The line of a live run has its newest call or its newest words. The first line ends with the command that opens the panel; in",
+					"a narrow terminal that command has its own line. A running [workflow](workflows.md#in-pi) has one line in place of its runs, with the",
+					"newest words of one of them. Without such runs there is no widget.",
 				].join("\n"),
 			},
 			{

@@ -136,12 +136,12 @@ pub const RESTRICTION_UNCLEAR: Code = (Severity::Warning, "FRONTMATTER_RESTRICTI
 const STRICTER: Code = (Severity::Warning, "FRONTMATTER_TOOL_STRICTER");
 /// The file switches its agent off.
 pub(super) const SWITCHED_OFF: Code = (Severity::Info, "AGENT_SWITCHED_OFF");
-/// The file has frontmatter but no field of an agent.
+/// The file has no frontmatter, or no field of an agent in it.
 const NO_AGENT: Code = (Severity::Info, "AGENT_FILE_NO_AGENT");
 /// The file, or the directory that should hold it, cannot be read.
 pub(super) const READ_FAILED: Code = (Severity::Error, "AGENT_FILE_READ_FAILED");
 
-/// The result of parsing a file. Without agent and diagnostics, the file is not an agent, for example a README.
+/// The result of parsing a file. Without agent and diagnostics, the file is not meant as an agent, such as a README.
 #[derive(Clone, Debug, Default)]
 pub struct Parsed {
     /// The agent, unless one of the diagnostics is an error, or the file switches it off.
@@ -166,7 +166,11 @@ pub fn parse(bytes: &[u8], source: Source, path: Option<&Path>) -> Parsed {
         is_offline: false,
     };
     let agent = match document(bytes) {
-        Ok(document) => document.and_then(|document| reader.definition(&document, bytes, source)),
+        Ok(Some(document)) => reader.definition(&document, bytes, source),
+        Ok(None) => {
+            reader.report_no_frontmatter();
+            None
+        }
         Err((code, error)) => {
             reader.report(code, error.at, error.message);
             None
@@ -223,6 +227,16 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
+    /// Reports a file without frontmatter, unless it explains the others. Text without a file is not reported here.
+    fn report_no_frontmatter(&mut self) {
+        let stem = self.path.and_then(Path::file_stem);
+        if stem.is_some_and(|stem| !stem.eq_ignore_ascii_case("readme")) {
+            let message = "the file has no frontmatter, so it is not an agent; an agent begins with the lines \
+                           `---`, `name: NAME` and `---`";
+            self.report(NO_AGENT, Position::START, message.to_owned());
+        }
+    }
+
     /// Reads the fields. Returns `None` and reports a diagnostic if the file is not an agent.
     fn definition(&mut self, document: &Document, bytes: &[u8], source: Source) -> Option<AgentDefinition> {
         let mut agent = AgentDefinition {

@@ -204,6 +204,7 @@ fn a_broken_user_agent_is_not_replaced_by_a_builtin() {
 fn other_files_hidden_folders_and_packages_are_skipped() {
     let scene = Scene::new();
     scene.file("agent/agents/README.md", "# How to write agents\n");
+    scene.file("agent/agents/loose.md", "You look for loose ends.\n");
     scene.file("agent/agents/guides/intro.md", "---\ntitle: Introduction\ntags: [x]\n---\nText\n");
     scene.agent("agent/agents/notes.txt", "text");
     scene.agent("agent/agents/.git/inner.md", "hidden");
@@ -215,6 +216,10 @@ fn other_files_hidden_folders_and_packages_are_skipped() {
         "{}",
         scene.report(&catalog)
     );
+    let reported = |file: &str| scene.report(&catalog).lines().any(|line| line.contains(file));
+    assert_eq!(["loose.md", "intro.md", "README.md"].map(reported), [true, true, false]);
+    let unknown = catalog.find("loose").expect_err("the file is not an agent").to_string();
+    assert!(unknown.contains("loose.md, line 1, does not load: the file has no frontmatter"), "{unknown}");
 }
 
 #[test]

@@ -129,7 +129,7 @@ impl AnnouncedRun {
         let non_empty = |text: &'_ Option<String>| text.clone().filter(|text| !text.is_empty());
         match (non_empty(&self.result), non_empty(&self.partial)) {
             (Some(result), _) => draw_answer(page, &result, limit, is_expanded),
-            (None, _) if is_success => page.line([Span::new("dim", "… no answer")]),
+            (None, _) if is_success => page.line([Span::new("muted", "… no answer")]),
             (None, Some(partial)) => draw_partial(page, &partial, is_expanded),
             (None, None) => {}
         }
@@ -150,10 +150,10 @@ impl AnnouncedRun {
         if !is_expanded {
             return;
         }
-        page.line([Span::new("dim", folded(&self.session_key))]);
+        page.line([Span::new("muted", folded(&self.session_key))]);
         // An archived transcript has another name, which the command finds.
         if self.is_archived() {
-            page.line([Span::new("dim", format!("/subagents log {}", folded(&self.run_id)))]);
+            page.line([Span::new("muted", format!("/subagents log {}", folded(&self.run_id)))]);
         } else {
             draw_path(page, "session", self.transcript.as_deref().unwrap_or_default());
         }

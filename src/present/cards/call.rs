@@ -79,7 +79,7 @@ impl<'a> Card<'a> {
         let is_long = elapsed_ms.is_some_and(|elapsed| elapsed >= KEYS_FROM_MS);
         let keys = [(&extent.stop_key, "stop"), (&extent.background_key, "background")];
         let keys = keys.into_iter().filter(|(key, _)| call.is_running() && is_long && !key.is_empty());
-        let keys = keys.map(|(key, action)| Span::new("dim", format!("{key} {action}"))).collect();
+        let keys = keys.map(|(key, action)| Span::new("muted", format!("{key} {action}"))).collect();
         Self { call, list, is_expanded: extent.is_expanded, rows: extent.rows, elapsed_ms, keys }
     }
 

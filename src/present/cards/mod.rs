@@ -105,6 +105,34 @@ mod tests {
         assert_eq!(body(&call, &at(9_000)), ["  no", "  1 turn · ↑10 ↓5"]);
     }
 
+    /// On the background of a card, pi's light theme leaves dim text with too little contrast to read.
+    #[test]
+    fn a_card_draws_no_words_in_the_dim_colour() {
+        let palette = Palette::read(r#"{"colors":{"dim":["<",">"]},"expandKey":"ctrl+o"}"#);
+        let result = format!(
+            r#"{{"agent":"explorer","task":"find","outcome":"completed","attempts":2,"durationMs":3200,
+            "usage":{USAGE},"model":"x/y","output":"a\nb\nc\nd\ne\nf\ng\nh\ni","sessionFile":"/s.jsonl",
+            "changes":["a.rs","b.rs"]}}"#
+        );
+        for (tool, results) in
+            [("subagent", result.clone()), ("subagent_chain", format!("{result},{result}"))]
+        {
+            let mode = if tool == "subagent" { "single" } else { "chain" };
+            for is_expanded in [false, true] {
+                let mut call = Call::new(tool);
+                call.finish(&format!(r#"{{"mode":"{mode}","results":[{results}]}}"#), "found", false, 1);
+                let extent = Extent { is_expanded, ..Extent::default() };
+                let drawn = Page::draw(&palette, 80, |page| call.draw_body(page, &extent)).join("\n");
+                let dim: Vec<&str> =
+                    drawn.split('<').skip(1).filter_map(|rest| rest.split('>').next()).collect();
+                assert!(
+                    dim.contains(&" · ") && dim.iter().all(|text| [" · ", ", "].contains(text)),
+                    "{drawn}"
+                );
+            }
+        }
+    }
+
     #[test]
     fn an_expanded_card_shows_the_number_of_redacted_values_and_the_rules_once() {
         let body = |redacted: &str, is_expanded: bool| {

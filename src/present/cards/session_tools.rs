@@ -97,7 +97,7 @@ impl SessionCall {
         let agent = named.into_iter().find(|name| !name.is_empty());
         let started = Span::new("muted", if self.mark() == Mark::Started { "started" } else { "" });
         let (label, id) =
-            (Span::new("toolOutput", folded(self.argument("label"))), Span::new("dim", folded(&run_id)));
+            (Span::new("toolOutput", folded(self.argument("label"))), Span::new("muted", folded(&run_id)));
         if width < WIDE_FROM {
             let name = folded(agent.unwrap_or_default());
             return vec![title(self.mark(), &name, ""), id.into(), started.into(), label.into()];
@@ -129,7 +129,7 @@ impl SessionCall {
             page.text("warning", warning, Limit::None);
         }
         if is_expanded && !key.is_empty() {
-            page.line([Span::new("dim", folded(&key))]);
+            page.line([Span::new("muted", folded(&key))]);
         }
     }
 
@@ -207,7 +207,7 @@ fn agent_spans(agent: &SpawnableAgent) -> Vec<Span> {
     traits.extend(model.as_deref().filter(|model| !model.is_empty()).map(|model| format!("{model}{from}")));
     vec![
         Span::new("accent", folded(id)),
-        Span::new("dim", format!(" ({})  ", folded(&traits.join(", ")))),
+        Span::new("muted", format!(" ({})  ", folded(&traits.join(", ")))),
         Span::new("toolOutput", folded(description)),
     ]
 }

@@ -136,7 +136,7 @@ impl<'a> TaskList<'a> {
             cells.push(Cell { span, max_columns, ..Cell::default() });
         }
         let parts = self.parts(width, view, (!has_task).then_some(&self.names[index]), has_work_below);
-        TableRow { lead, cells, parts, trailing: Vec::new() }
+        TableRow { lead, cells, parts, ..TableRow::default() }
     }
 
     /// Returns the parts after the columns: the state, the activity and the usage of the task. `task` is its name, if that
@@ -176,7 +176,7 @@ impl<'a> TaskList<'a> {
         let model = view.model.filter(|_| !self.has_one_model).map(folded);
         // The least telling goes first.
         for (rank, text) in [(3, usage.turns), (4, usage.tokens), (2, usage.cost), (5, model)] {
-            parts.extend(text.map(|text| Part::from(Span::new("dim", text)).ranked(rank)));
+            parts.extend(text.map(|text| Part::from(Span::new("muted", text)).ranked(rank)));
         }
         parts
     }

@@ -200,7 +200,7 @@ impl<'a> TaskView<'a> {
             return Span::new("warning", format!("silent for {silent}"));
         }
         let is_shown = always && self.silent_ms >= SILENCE_SHOWN_MS;
-        Span::new("dim", if is_shown { format!("{silent} ago") } else { String::new() })
+        Span::new("muted", if is_shown { format!("{silent} ago") } else { String::new() })
     }
 
     /// Returns its duration.

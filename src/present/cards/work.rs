@@ -136,7 +136,7 @@ pub(crate) fn draw_artifacts(page: &mut Page, result: &SingleResult, is_expanded
     let is_said = |caveat: &Caveat| matches!(caveat, Caveat::NoWrite | Caveat::Unchanged);
     if result.outcome == RunOutcome::Completed && result.is_unchanged() && !result.caveats.iter().any(is_said)
     {
-        page.wrapped(&[], &[Span::new("dim", UNCHANGED)], Limit::None);
+        page.wrapped(&[], &[Span::new("muted", UNCHANGED)], Limit::None);
     }
     files(page, [result], is_expanded);
     draw_next_step(page, result);
@@ -185,14 +185,13 @@ pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
         }
         _ => return,
     };
-    let command = |action| Span::new("accent", format!("/subagents {action} {id}"));
-    let spans = match result.settled {
-        Some(settled) => vec![Span::new("muted", location), Span::new("success", settled.as_str())],
-        None => {
-            vec![Span::new("muted", location), command("diff"), Span::new("muted", " · "), command(action)]
+    let location = Span::new("muted", location);
+    match result.settled {
+        Some(settled) => {
+            page.wrapped(&[], &[location, Span::new("success", settled.as_str())], Limit::None);
         }
-    };
-    page.wrapped(&[], &spans, Limit::None);
+        None => page.offer(location, ["diff", action].map(|action| format!("/subagents {action} {id}"))),
+    }
 }
 
 /// Draws the command that continues an unfinished run, unless it was already resumed.
@@ -201,9 +200,8 @@ pub(super) fn draw_resume(page: &mut Page, agent: &str, id: &str, is_resumed: bo
         page.line([Span::new("success", "resumed")]);
         return;
     }
-    let command = Span::new("accent", format!("/subagents resume {id}"));
     let agent = format!("to continue {}: ", quoted_if_unusual(agent));
-    page.wrapped(&[], &[Span::new("muted", agent), command], Limit::None);
+    page.offer(Span::new("muted", agent), [format!("/subagents resume {id}")]);
 }
 
 /// Turns, tokens, cost, context and model, each only when there is something to say.
@@ -211,9 +209,9 @@ pub(super) fn figures(usage: &Usage, context: Option<ContextUse>, model: Option<
     let text = usage_text(usage);
     let model = model.filter(|model| !model.is_empty()).map(|model| quoted_if_unusual(model).into_owned());
     let texts = [text.turns, text.tokens, text.cost, context.map(context_text)];
-    let texts = texts.into_iter().flatten().map(|text| Span::new("dim", text));
+    let texts = texts.into_iter().flatten().map(|text| Span::new("muted", text));
     // A narrow terminal drops the provider before the name.
-    texts.chain(model.map(|model| Span::path("dim", &model))).collect()
+    texts.chain(model.map(|model| Span::path("muted", &model))).collect()
 }
 
 /// Usages of several runs together.
@@ -227,10 +225,9 @@ pub(super) fn sum<'a>(usages: impl IntoIterator<Item = &'a Usage>) -> Usage {
 
 /// Draws attempts, files, redactions, and notes.
 fn draw_details(page: &mut Page, result: &SingleResult) {
-    let detail =
-        |label: &str, text: String| [Span::new("muted", format!("{label} ")), Span::new("dim", text)];
+    let detail = |label: &str, text: String| [Span::new("muted", format!("{label} {text}"))];
     if result.attempts > 1 {
-        page.spans(detail("attempts", result.attempts.to_string()).to_vec());
+        page.line(detail("attempts", result.attempts.to_string()));
     }
     for (label, path) in [("session", &result.session_file), ("full answer", &result.full_output_file)] {
         draw_path(page, label, path.as_deref().unwrap_or_default());
@@ -255,7 +252,7 @@ fn redacted(result: &SingleResult) -> Option<(String, String)> {
 /// Draws the place of a file on one line, if it is known.
 pub(super) fn draw_path(page: &mut Page, label: &str, path: &str) {
     if !path.is_empty() {
-        let path = Span::path("dim", &short_path(&folded(path)));
+        let path = Span::path("muted", &short_path(&folded(path)));
         page.spans(vec![Span::new("muted", format!("{label} ")), path]);
     }
 }
@@ -278,7 +275,7 @@ fn draw_calls(page: &mut Page, items: &[DisplayItem], limit: usize, text_at: Opt
                 page.spans(marked_call(&short_form(name, args), *is_error));
             }
             DisplayItem::Text { text } if text_at.map_or(at >= from, |text_at| at == text_at) => {
-                page.line([Span::new("dim", folded(beginning(text, PREVIEW_CHARS)))]);
+                page.line([Span::new("muted", folded(beginning(text, PREVIEW_CHARS)))]);
             }
             _ => {}
         }

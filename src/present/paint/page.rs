@@ -149,6 +149,21 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Draws commands after `lead`, on one line if there is room. Otherwise the commands are below it, and no line ends
+    /// within a command that fits into a line.
+    pub(crate) fn offer(&mut self, lead: Span, commands: impl IntoIterator<Item = String>) {
+        let commands: Vec<Span> = commands.into_iter().map(|command| Span::new("accent", command)).collect();
+        let parts = commands.iter().map(|command| vec![command.clone()]).collect();
+        let line: Vec<Span> = [vec![lead.clone()], joined(parts)].concat();
+        let fits = |span: &Span| width_of(&span.text) <= self.width;
+        if width(&line) > self.width && commands.iter().all(fits) {
+            self.wrapped(&[], &[lead.with_text(lead.text.trim_end())], Limit::None);
+            self.figures(commands, usize::MAX);
+        } else {
+            self.wrapped(&[], &line, Limit::None);
+        }
+    }
+
     /// Draws foreign text in a colour of [`COLORS`], or in none.
     pub fn foreign_text(&mut self, color: &str, text: &str) {
         let color = COLORS.into_iter().find(|known| *known == color);
@@ -286,7 +301,7 @@ impl<'a> Page<'a> {
             line.extend((index > 0).then(|| Span::new("dim", ", ")));
             line.push(Span::new("accent", fit_path(path, columns)));
         }
-        line.push(Span::new("dim", more));
+        line.push(Span::new("muted", more));
         self.push(&clip(line, self.width));
     }
 
@@ -304,7 +319,7 @@ impl<'a> Page<'a> {
     /// Returns the hint that names the key to expand a card. Empty if there is no key.
     pub(crate) fn expand_hint(&self) -> Span {
         let key = &self.theme.palette.expand_key;
-        Span::new("dim", if key.is_empty() { String::new() } else { format!("{key} to expand") })
+        Span::new("muted", if key.is_empty() { String::new() } else { format!("{key} to expand") })
     }
 
     fn push(&mut self, spans: &[Span]) {
@@ -321,7 +336,7 @@ impl<'a> Page<'a> {
 
 /// Returns a note on omitted content.
 pub(crate) fn more_note(text: impl AsRef<str>) -> Vec<Span> {
-    vec![Span::new("dim", format!("… {}", text.as_ref()))]
+    vec![Span::new("muted", format!("… {}", text.as_ref()))]
 }
 
 #[cfg(test)]
@@ -404,6 +419,18 @@ mod tests {
     fn a_line_has_as_many_figures_as_fit() {
         let spans = ["one", "", "two", "three"].map(|text| Span::new("dim", text));
         assert_eq!(lines(9, |page| page.figures(spans, usize::MAX)), ["one · two", "three"]);
+    }
+
+    #[test]
+    fn a_line_never_ends_within_a_command() {
+        let offer = |width| {
+            let commands = ["/s diff 1a2b", "/s apply 1a2b"].map(str::to_owned);
+            let page = |page: &mut Page| page.offer(Span::new("muted", "on branch b: "), commands);
+            Page::draw(&Palette::default(), width, page)
+        };
+        assert_eq!(offer(41), ["on branch b: /s diff 1a2b · /s apply 1a2b"]);
+        assert_eq!(offer(40), ["on branch b:", "/s diff 1a2b · /s apply 1a2b"]);
+        assert_eq!(offer(27), ["on branch b:", "/s diff 1a2b", "/s apply 1a2b"]);
     }
 
     #[test]

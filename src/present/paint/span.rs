@@ -83,12 +83,18 @@ pub(super) fn width(spans: &[Span]) -> usize {
     spans.iter().map(|span| width_of(&span.text)).sum()
 }
 
-/// Cuts a line to `columns`. An ellipsis replaces the missing part.
+/// Cuts a line to `columns`. An ellipsis replaces the missing part. The line is cut after a word, unless that leaves half of
+/// the width empty.
 pub(super) fn clip(mut spans: Vec<Span>, columns: usize) -> Vec<Span> {
     if width(&spans) <= columns {
         return spans;
     }
     let Some(mut room) = columns.checked_sub(1) else { return Vec::new() };
+    let text: String = spans.iter().map(|span| span.text.as_str()).collect();
+    let words = width_of(whole_words(&text, room));
+    if words * 2 >= columns {
+        room = words;
+    }
     for at in 0..spans.len() {
         let text = &spans[at].text;
         let kept = slice(text, 0..room);
@@ -106,6 +112,14 @@ pub(super) fn clip(mut spans: Vec<Span>, columns: usize) -> Vec<Span> {
         room -= width_of(text);
     }
     spans
+}
+
+/// Returns the words of a text that lie within `columns`, without a separator at their end.
+fn whole_words(text: &str, columns: usize) -> &str {
+    let kept = slice(text, 0..columns);
+    let ends_word = text[kept.len()..].starts_with(' ');
+    let words = kept.rfind(' ').filter(|_| !ends_word).map_or(kept, |blank| &kept[..blank]);
+    words.trim_end_matches([' ', '·', ',', ':', ';', '('])
 }
 
 /// Cuts a text to `columns`.
@@ -242,6 +256,21 @@ mod tests {
             ("/short/a-folder-with-a-long-name/x.rs", 20, "…th-a-long-name/x.rs"),
         ] {
             assert_eq!(fit_path(path, columns), shown, "{path} in {columns} columns");
+        }
+    }
+
+    #[test]
+    fn a_text_is_cut_after_a_word_unless_half_of_its_room_would_be_empty() {
+        for (text, columns, shown) in [
+            ("Find where the configuration is loaded", 24, "Find where the…"),
+            ("Find where the configuration is loaded", 15, "Find where the…"),
+            ("option --profile", 13, "option --pro…"),
+            ("read · the loader", 8, "read…"),
+            ("Find, then say", 8, "Find…"),
+            ("設定の読み込みを調べる", 9, "設定の読…"),
+            (" a", 1, "…"),
+        ] {
+            assert_eq!(clipped(text, columns), shown, "{text} in {columns} columns");
         }
     }
 

@@ -1,14 +1,14 @@
 //! Lines with common columns.
 
 use super::page::Page;
-use super::parts::{Part, joined_width};
+use super::parts::Part;
 use super::span::{MIN_COLUMNS, Span, blanks, cell, clip, distinguished, is_empty, trim_end, width};
 use super::width::{slice, width_of};
 
 /// The space between columns.
 const GAP: usize = 2;
-/// The width of the parts before columns at the end, unless a row needs more. In a very wide terminal those columns would
-/// otherwise be far away from the others.
+/// The maximum width of the parts before text at the end. In a very wide terminal that text would otherwise be far away from
+/// the other columns. It is constant, so that a growing activity moves no column.
 const PARTS_COLUMNS: usize = 72;
 
 /// The beginning that a text shares with others, and the end that tells them apart.
@@ -37,6 +37,8 @@ pub(crate) struct TableRow {
     pub lead: Vec<Span>,
     pub cells: Vec<Cell>,
     pub parts: Vec<Part>,
+    /// Always at the end of the room for the parts. May be empty.
+    pub aside: Span,
     /// Columns at the end of the line.
     pub trailing: Vec<Cell>,
 }
@@ -44,22 +46,12 @@ pub(crate) struct TableRow {
 /// The widths of the columns.
 pub(crate) struct Widths {
     cells: Vec<usize>,
-    /// The widest parts of a row.
-    parts: usize,
     trailing: Vec<usize>,
 }
 
 impl Widths {
     pub(crate) fn of(rows: &[TableRow]) -> Self {
-        let parts = |row: &TableRow| {
-            let widths: Vec<usize> = row.parts.iter().map(|part| width(&part.spans)).collect();
-            joined_width(&widths)
-        };
-        Self {
-            cells: widest(rows, |row| &row.cells),
-            parts: rows.iter().map(parts).max().unwrap_or_default(),
-            trailing: widest(rows, |row| &row.trailing),
-        }
+        Self { cells: widest(rows, |row| &row.cells), trailing: widest(rows, |row| &row.trailing) }
     }
 }
 
@@ -83,17 +75,32 @@ pub(crate) fn share(width: usize, share: usize, max_columns: usize) -> usize {
 }
 
 impl Page<'_> {
+    /// Returns the columns that a row has for its parts.
+    pub(crate) fn room(&self, row: &TableRow, widths: &Widths) -> usize {
+        let before = drawn(&row.cells, &widths.cells);
+        let after = drawn(&row.trailing, &widths.trailing);
+        let room = self.width().saturating_sub(columns_of(row, &before, &after));
+        let has_end = !after.is_empty() || !row.aside.text.is_empty();
+        if has_end { room.min(PARTS_COLUMNS) } else { room }
+    }
+
     /// Draws a line of a table. Its parts share the room that the columns leave.
-    pub(crate) fn row(&mut self, TableRow { lead, cells, parts, trailing }: &TableRow, widths: &Widths) {
+    pub(crate) fn row(&mut self, row: &TableRow, widths: &Widths) {
+        let TableRow { lead, cells, parts, aside, trailing } = row;
         let before = drawn(cells, &widths.cells);
         let after = drawn(trailing, &widths.trailing);
-        let columns = before.iter().chain(&after).map(|cell| width(cell) + GAP).sum::<usize>() + width(lead);
+        let columns = columns_of(row, &before, &after);
         let page = self.width();
-        let room = page.saturating_sub(columns);
-        let room = if after.is_empty() { room } else { room.min(widths.parts.max(PARTS_COLUMNS)) };
+        let all = self.room(row, widths);
+        let aside_columns = if aside.text.is_empty() { 0 } else { width_of(&aside.text) + GAP };
+        let room = all.saturating_sub(aside_columns);
         self.with_below(parts, room, |middle| {
             // The columns after the parts begin at the same position in each line.
-            let middle = if after.is_empty() || room < MIN_COLUMNS { middle } else { cell(middle, room) };
+            let has_end = !after.is_empty() || aside_columns > 0;
+            let mut middle = if !has_end || all < MIN_COLUMNS { middle } else { cell(middle, room) };
+            if aside_columns > 0 {
+                middle.extend([blanks(GAP), aside.clone()]);
+            }
             let mut line = lead.clone();
             let drawn = before.iter().chain([&middle]).chain(&after).filter(|part| !is_empty(part));
             for (index, part) in drawn.enumerate() {
@@ -103,6 +110,11 @@ impl Page<'_> {
             trim_end(if columns > page { clip(line, page) } else { line })
         });
     }
+}
+
+/// Returns the columns of a row without its parts.
+fn columns_of(row: &TableRow, before: &[Vec<Span>], after: &[Vec<Span>]) -> usize {
+    before.iter().chain(after).map(|cell| width(cell) + GAP).sum::<usize>() + width(&row.lead)
 }
 
 fn drawn(cells: &[Cell], widths: &[usize]) -> Vec<Vec<Span>> {

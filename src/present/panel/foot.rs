@@ -119,7 +119,7 @@ fn draw_line(page: &mut Page, hints: &[&Hint], keys: KeyNames) {
         let gap = if index == 0 { "" } else { GAP };
         spans.push(Span { text: gap.to_owned(), ..Span::default() });
         spans.push(Span::new("accent", keys.of(*action)));
-        spans.push(Span::new("dim", format!(" {description}")));
+        spans.push(Span::new("muted", format!(" {description}")));
     }
     page.spans(spans);
 }

@@ -146,7 +146,7 @@ fn draw_empty(page: &mut Page, Runs { is_all, is_complete, problem, .. }: &Runs)
     if let Some(problem) = problem {
         draw("error", &format!("The runs cannot be listed: {}", folded(problem)));
     } else if !*is_complete {
-        draw("dim", "Loading runs …");
+        draw("muted", "Loading runs …");
     } else if *is_all {
         draw("toolOutput", "No session has a stored run.");
     } else {

@@ -231,7 +231,7 @@ impl TranscriptView {
             let result = [&run.result, &run.partial].into_iter().flatten().find(|text| !text.is_empty());
             page.indented(INDENT, |page| {
                 let text = format!("The transcript was archived {archived}. The result:");
-                page.text("dim", &text, Limit::None);
+                page.text("muted", &text, Limit::None);
                 page.blank();
                 page.prose(result.map_or("(nothing)", String::as_str), Limit::Lines(usize::MAX));
                 for artifacts in &run.artifacts {
@@ -242,13 +242,13 @@ impl TranscriptView {
             page.indented(INDENT, |page| page.text("warning", problem, Limit::None));
             draw_outcome(page, run, now_ms);
         } else if self.version.is_none() {
-            page.indented(INDENT, |page| page.spans(vec![Span::new("dim", "Reading …")]));
+            page.indented(INDENT, |page| page.spans(vec![Span::new("muted", "Reading …")]));
         } else {
             page.indented(INDENT, |page| page.text("muted", &run.task, Limit::None));
             page.blank();
             let waits = if run.is_live() { "No text yet." } else { "No text." };
             // It is not moved to the right.
-            page.indented(INDENT, |page| page.spans(vec![Span::new("dim", waits)]));
+            page.indented(INDENT, |page| page.spans(vec![Span::new("muted", waits)]));
             page.push_lines(tail.iter().cloned());
         }
     }

@@ -24,7 +24,9 @@ pub fn list_report(runs: &[RunRecord], older: usize, own: Option<&str>, clock: &
         return Report::new("Runs: none").with(ReportLine::new(Mark::Info, "", reason));
     }
     let scope = if all { ", all sessions" } else { "" };
-    let mut report = Report::new(format!("Runs{scope}: {}", counts(runs)));
+    let is_own = |run: &&RunRecord| own.is_none_or(|own| own == run.session);
+    let title = [counts(runs)].into_iter().chain(total(runs.iter().filter(is_own)));
+    let mut report = Report::new(format!("Runs{scope}: {}", title.collect::<Vec<_>>().join(", ")));
     if older > 0 {
         let more = format!("and {older} older ones; `/subagents info <id>` shows one");
         report.lines.push(ReportLine::new(Mark::Info, "", more));
@@ -48,6 +50,16 @@ fn counts(runs: &[RunRecord]) -> String {
         .map(|(count, state)| format!("{count} {state}"))
         .collect();
     counts.join(", ")
+}
+
+/// Returns the costs of the runs, or the tokens of models without prices. The runs of other sessions in the list of one session
+/// are not counted.
+fn total<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Option<String> {
+    let mut all = RunRecord::default();
+    for run in runs {
+        all.progress.usage.add(&run.progress.usage);
+    }
+    usage_parts(&all).pop()
 }
 
 /// ``1a2b3c4d · explorer "find the code" · running 5m12s · `$ cargo test` · $0.04``; the task if there is no

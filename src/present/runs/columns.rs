@@ -105,7 +105,7 @@ impl Columns {
         let cells = cells.into_iter().filter_map(|(column, name)| column.heading(self.width, name)).collect();
         let trailing = self.trailing(TOKENS.heading(self.width, "tokens"), COST.heading(self.width, "cost"));
         let parts = vec![activity_part(vec![Span::new("dim", "doing")])];
-        TableRow { lead: vec![lead], cells, parts, trailing }
+        TableRow { lead: vec![lead], cells, parts, trailing, ..TableRow::default() }
     }
 
     /// The line of a row, with its name in `color` and without its activity.
@@ -115,18 +115,18 @@ impl Columns {
         let cells = [
             name.map(|cell| Cell { shared_prefix: self.shared_prefix[index].clone(), ..cell }),
             AGENT.cell(width, Span::new("muted", &row.agent)),
-            MODEL.cell(width, Span::new("dim", &row.model)),
+            MODEL.cell(width, Span::new("muted", &row.model)),
             TIME.steady(width, Span::new("muted", &row.elapsed)),
         ];
         let trailing = self.trailing(
-            TOKENS.steady(width, Span::new("dim", &row.tokens)),
-            COST.steady(width, Span::new("dim", &row.cost)),
+            TOKENS.steady(width, Span::new("muted", &row.tokens)),
+            COST.steady(width, Span::new("muted", &row.cost)),
         );
         TableRow {
             lead: vec![Span { text: format!("{} ", row.mark.text), ..row.mark.clone() }],
             cells: cells.into_iter().flatten().collect(),
-            parts: Vec::new(),
             trailing,
+            ..TableRow::default()
         }
     }
 

@@ -1,18 +1,22 @@
 //! Runs below each other: the list of the panel, and the widget above the editor.
 
 use super::columns::{Columns, activity_part};
-use super::view::{ELSEWHERE, ShownRun, UNREAD, read_runs, short};
+use super::view::{ELSEWHERE, ShownRun, UNREAD, read_runs};
 use super::workflow::{is_of, widget_activity, workflow_activity, workflow_texts};
 use crate::present::ShownWorkflow;
 use crate::present::counts::{counts, has_ended};
-use crate::present::paint::{Page, Part, Span, TableRow, Widths};
+use crate::present::paint::{Page, Part, Span, TableRow, Widths, clipped};
 use crate::present::usage_text;
 use pi_events::Usage;
 
 /// A narrower page shows no title.
 const TITLE_FROM: usize = 34;
-/// Characters of the name of a run that has ended, in the widget.
-const NAME_CHARS: usize = 40;
+/// The maximum columns of the name of a run that has ended, in the widget.
+const NAME_COLUMNS: usize = 40;
+/// The command that opens the panel, in the widget. A row has it if this many columns remain for the activity and a gap.
+/// Otherwise it has a line of its own.
+const COMMAND: &str = "/subagents";
+const ACTIVITY_COLUMNS: usize = 34;
 
 /// The marks of a workflow, in the place of a number: its runs are hidden, or follow.
 const FOLDED: &str = "+";
@@ -80,7 +84,7 @@ pub(crate) fn draw_list_head(page: &mut Page, runs: &[&ShownRun], is_all: bool) 
     }
     let usage = usage_text(&total);
     let usage = [usage.tokens, usage.cost].into_iter().flatten().zip([4, 3]);
-    let usage = usage.map(|(text, rank)| Part::from(Span::new("dim", text)).ranked(rank));
+    let usage = usage.map(|(text, rank)| Part::from(Span::new("muted", text)).ranked(rank));
     page.line([title, scope.into()].into_iter().chain(counted).chain(usage));
 }
 
@@ -147,20 +151,31 @@ pub fn draw_widget(page: &mut Page, live: &str, unread: &str, workflows: &str, m
         let parts = vec![activity_part(activity)];
         TableRow { parts, ..columns.line(index, &texts[index], "accent") }
     };
-    let rows: Vec<TableRow> = activities.into_iter().enumerate().map(row).collect();
+    let mut rows: Vec<TableRow> = activities.into_iter().enumerate().map(row).collect();
     let widths = Widths::of(&rows);
+    let hidden =
+        workflows.len() + live.len() + unread.len() - rows.len() - unread.len().min(max - rows.len());
+    let room = rows.first().map(|row| page.room(row, &widths));
+    let has_line = hidden > 0 || room.is_some_and(|room| room < ACTIVITY_COLUMNS + COMMAND.len());
+    let hint = Span::new("muted", if has_line { "" } else { COMMAND });
+    if let Some(first) = rows.first_mut() {
+        first.aside = hint.clone();
+    }
     for row in &rows {
         page.row(row, &widths);
     }
     let waiting = &unread[..unread.len().min(max - rows.len())];
-    for run in waiting {
+    for (index, run) in waiting.iter().enumerate() {
         let mark = run.mark(now_ms);
-        let name = vec![mark, Span::new("toolOutput", format!(" {}", short(&run.name(), NAME_CHARS)))];
+        let name = vec![mark, Span::new("toolOutput", format!(" {}", clipped(&run.name(), NAME_COLUMNS)))];
         let parts = [Span::new(run.color(now_ms), run.note(now_ms)), Span::new("muted", UNREAD)];
-        page.line([Part::new(name)].into_iter().chain(parts.map(Part::from)));
+        let hint = if rows.is_empty() && index == 0 { hint.clone() } else { Span::default() };
+        let hint = Part::from(hint).ranked(1);
+        page.line([Part::new(name)].into_iter().chain(parts.map(Part::from)).chain([hint]));
     }
-    let hidden = workflows.len() + live.len() + unread.len() - rows.len() - waiting.len();
     if hidden > 0 {
-        page.line([Span::new("dim", format!("+{hidden} more · /subagents shows all"))]);
+        page.line([Span::new("muted", format!("+{hidden} more · {COMMAND} shows all"))]);
+    } else if has_line {
+        page.line([Span::new("muted", COMMAND)]);
     }
 }

@@ -1,10 +1,10 @@
 //! One run: its details below the list, and the parts around its transcript.
 
-use super::view::{ShownRun, short};
+use super::view::ShownRun;
 use crate::present::Mark;
 use crate::present::cards::{call_spans, draw_artifacts, draw_caveats, draw_partial_label};
 use crate::present::paint::{
-    INDENT, Limit, PREVIEW_CHARS, Page, Part, REST, Span, beginning, folded, more_note, plain,
+    INDENT, Limit, PREVIEW_CHARS, Page, Part, REST, Span, beginning, clipped, folded, more_note, plain,
 };
 use crate::transcript::{TranscriptEntry, TranscriptRole};
 
@@ -44,8 +44,10 @@ pub(crate) fn draw_entry(page: &mut Page, entry: &TranscriptEntry) {
 /// loaded.
 pub(crate) fn draw_older_entries(page: &mut Page, file: Option<&str>) {
     page.indented(INDENT, |page| match file {
-        None => page.spans(vec![Span::new("dim", "… older entries are being read")]),
-        Some(file) => page.spans(vec![Span::new("dim", "… older entries are in "), Span::path("dim", file)]),
+        None => page.spans(vec![Span::new("muted", "… older entries are being read")]),
+        Some(file) => {
+            page.spans(vec![Span::new("muted", "… older entries are in "), Span::path("muted", file)])
+        }
     });
 }
 
@@ -55,7 +57,7 @@ fn draw_tool_result(page: &mut Page, text: &str, is_error: bool) {
     // One more line is no longer than saying so.
     let rest = lines.len().saturating_sub(RESULT_LINES);
     let shown = if rest > 1 { RESULT_LINES } else { lines.len() };
-    let color = if is_error { "error" } else { "dim" };
+    let color = if is_error { "error" } else { "toolOutput" };
     let sign = if is_error { format!("{} ", Mark::Error.sign()) } else { String::new() };
     for (at, line) in lines[..shown].iter().enumerate() {
         let sign = Span::new(color, if at == 0 { &sign } else { "" });
@@ -81,10 +83,10 @@ pub(crate) fn draw_head(page: &mut Page, run: &ShownRun, now_ms: i64) {
         (0, Span::new("muted", if agent == name { "" } else { &agent })),
         (0, Span::new("muted", run.elapsed(now_ms))),
         (0, Span::new(color, run.note(now_ms))),
-        (2, Span::new("dim", run.model())),
-        (3, Span::new("dim", usage.tokens.unwrap_or_default())),
-        (1, Span::new("dim", usage.cost.unwrap_or_default())),
-        (4, Span::new("dim", run.context().unwrap_or_default())),
+        (2, Span::new("muted", run.model())),
+        (3, Span::new("muted", usage.tokens.unwrap_or_default())),
+        (1, Span::new("muted", usage.cost.unwrap_or_default())),
+        (4, Span::new("muted", run.context().unwrap_or_default())),
     ];
     // The task of a run without a label is its name, and may be as long as the line.
     let title = Part { min_columns: Some(HEAD_NAME_COLUMNS), ..Part::new(title) };
@@ -150,7 +152,7 @@ pub(crate) fn draw_run_artifacts(page: &mut Page, run: &ShownRun) {
 pub(crate) fn draw_usage(page: &mut Page, run: &ShownRun) {
     let usage = run.usage_text();
     let parts = [usage.turns, usage.tokens, usage.cost, run.context(), run.model.as_deref().map(folded)];
-    page.figures(parts.into_iter().flatten().map(|text| Span::new("dim", text)), usize::MAX);
+    page.figures(parts.into_iter().flatten().map(|text| Span::new("muted", text)), usize::MAX);
 }
 
 /// Draws how it has ended. Nothing while it works.
@@ -182,7 +184,7 @@ pub(crate) fn draw_question(page: &mut Page, run: &ShownRun) {
     let name = run.name();
     let agent = run.agent();
     let agent = if agent == name || agent.is_empty() { String::new() } else { format!(" ({agent})") };
-    let chars = match page.width() {
+    let columns = match page.width() {
         ..44 => 10,
         44..60 => 20,
         60..120 => 28,
@@ -190,7 +192,7 @@ pub(crate) fn draw_question(page: &mut Page, run: &ShownRun) {
     };
     page.spans(vec![
         Span::new("warning", "? "),
-        Span::new("accent", format!("{}{agent}", short(&name, chars))),
+        Span::new("accent", format!("{}{agent}", clipped(&name, columns))),
         Span::new("muted", " asks: "),
         Span::new("toolOutput", asked),
     ]);

@@ -201,9 +201,3 @@ impl ShownRun {
         }
     }
 }
-
-/// Returns a name in at most `chars` characters.
-pub(super) fn short(name: &str, chars: usize) -> String {
-    let is_long = name.chars().count() > chars;
-    if is_long { format!("{}…", beginning(name, chars - 1)) } else { name.to_owned() }
-}

@@ -39,7 +39,7 @@ pub(super) fn workflow_activity(workflow: &ShownWorkflow) -> Vec<Span> {
 /// runs. The runs that come with a workflow have no words.
 pub(super) fn widget_activity(workflow: &ShownWorkflow, live: &[ShownRun]) -> Vec<Span> {
     let mut spans = workflow_activity(workflow);
-    spans.extend(workflow.spent().map(|cost| Span::new("dim", format!(" · {cost}"))));
+    spans.extend(workflow.spent().map(|cost| Span::new("muted", format!(" · {cost}"))));
     let own = live.iter().filter(|run| is_of(run, workflow) && run.is_live());
     let speaking = own.filter(|run| run.latest().iter().any(|span| !span.text.is_empty()));
     if let Some(run) = speaking.max_by_key(|run| run.created_ms) {
@@ -63,7 +63,7 @@ pub(crate) fn draw_workflow(page: &mut Page, workflow: &ShownWorkflow, asking: O
             page.spans(vec![Span::path("muted", file)]);
         }
         for step in workflow.next_steps() {
-            page.text("dim", &step, Limit::None);
+            page.text("muted", &step, Limit::None);
         }
     });
 }

@@ -1,11 +1,15 @@
-//! The changes in a project that wait for a person, in any session.
+//! The changes and the interrupted runs in a project that wait for a person, in any session.
 
 use std::path::{Path, PathBuf};
 
+use crate::run::{RunOutcome, RunRecord};
 use files::canonical;
 use sanitizer::figures::counted;
 use sanitizer::quoted_if_unusual;
 use worktree::{ChangesState, changes_in, root_of};
+
+/// The time for which an interrupted run is named, in milliseconds.
+const INTERRUPTED_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// Returns the root of the project around a directory: its work tree, or the directory itself. Blocks.
 pub(crate) fn project_of(cwd: &Path) -> PathBuf {
@@ -36,6 +40,24 @@ pub(crate) fn waiting_text(
     let agent = agent_of(id).map(|agent| format!("{} ", quoted_if_unusual(&agent))).unwrap_or_default();
     let files = one.files.map(|files| format!(" ({})", counted(files, "file"))).unwrap_or_default();
     Some(format!("1 {} waits: {agent}{id}{files} · /subagents apply {id}", noun[0]))
+}
+
+/// Returns a sentence about the runs that were interrupted within a day before `now_ms`, with the command for them:
+/// `1 run was interrupted: explorer 1a2b3c4d · /subagents resume 1a2b3c4d`. A run with changes to apply is not named again.
+pub(crate) fn interrupted_text(runs: &[RunRecord], now_ms: i64) -> Option<String> {
+    let is_new = |run: &RunRecord| run.ended_ms.is_some_and(|ended| now_ms - ended < INTERRUPTED_MS);
+    let is_named = |run: &&RunRecord| {
+        run.outcome == Some(RunOutcome::Interrupted) && run.can_resume() && !run.can_apply() && is_new(run)
+    };
+    let named: Vec<&RunRecord> = runs.iter().filter(is_named).collect();
+    match &named[..] {
+        [] => None,
+        [RunRecord { run_id, agent, .. }] => {
+            let agent = quoted_if_unusual(agent);
+            Some(format!("1 run was interrupted: {agent} {run_id} · /subagents resume {run_id}"))
+        }
+        several => Some(format!("{} runs were interrupted: /subagents list", several.len())),
+    }
 }
 
 #[cfg(test)]
@@ -82,5 +104,35 @@ mod tests {
         add("0badcafe", "", false);
         let patch = "1 run waits: worker 0badcafe · /subagents apply 0badcafe";
         assert_eq!(text().as_deref(), Some(patch), "a patch is no branch");
+    }
+
+    #[test]
+    fn a_run_that_was_interrupted_is_named_for_a_day_with_the_command_that_resumes_it() {
+        let run = RunRecord {
+            run_id: "1a2b3c4d".to_owned(),
+            agent: "explorer".to_owned(),
+            outcome: Some(RunOutcome::Interrupted),
+            ended_ms: Some(0),
+            transcript: Some("/s.jsonl".into()),
+            directory: Some("/s".into()),
+            ..RunRecord::default()
+        };
+        let one = "1 run was interrupted: explorer 1a2b3c4d · /subagents resume 1a2b3c4d";
+        let text = |runs: &[RunRecord]| interrupted_text(runs, INTERRUPTED_MS - 1);
+        assert_eq!(text(std::slice::from_ref(&run)).as_deref(), Some(one));
+        assert_eq!(
+            text(&[run.clone(), run.clone()]).as_deref(),
+            Some("2 runs were interrupted: /subagents list")
+        );
+        assert_eq!(interrupted_text(std::slice::from_ref(&run), INTERRUPTED_MS), None, "a day has passed");
+        let changed = |change: &dyn Fn(&mut RunRecord)| {
+            let mut run = run.clone();
+            change(&mut run);
+            text(&[run])
+        };
+        assert_eq!(changed(&|run| run.outcome = Some(RunOutcome::Failed)), None);
+        assert_eq!(changed(&|run| run.transcript = None), None, "it cannot be resumed");
+        let unapplied = |run: &mut RunRecord| run.changes_state = Some(ChangesState::Unapplied);
+        assert_eq!(changed(&unapplied), None, "the other sentence names it");
     }
 }

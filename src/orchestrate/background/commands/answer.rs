@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::changes::{abort_last, by_snapshot, carry_out_change};
-use super::parse::{Command, RunCommand, parse};
+use super::parse::{Command, RunCommand, parse, usage_report};
 use super::workflows::{self, HostScript, NamedWorkflows};
 use crate::archive::current_transcript;
 use crate::doctor::doctor;
@@ -112,6 +112,11 @@ pub async fn answer(
         Command::Doctor => {
             let (cwd, context) = cwd_and_context(view, host.context);
             doctor_report(&doctor(cwd, context, callbacks).await)
+        }
+        Command::Help => {
+            let (cwd, context) = cwd_and_context(view, host.context);
+            let key = move || CallSettings::read(&cwd, &context).config().background.shortcut();
+            usage_report(blocking(key).await.as_deref())
         }
         Command::AbortApply => {
             let known = service.runs_of_person(view).await;

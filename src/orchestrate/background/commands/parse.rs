@@ -21,6 +21,8 @@ pub enum Command {
     },
     /// Checks whether delegation works.
     Doctor,
+    /// Describes the subcommands.
+    Help,
     /// Moves the runs of waiting calls to the background.
     Background {
         /// The run whose call is meant; without one, every call of the session.
@@ -166,7 +168,7 @@ pub fn parse(line: &str) -> Result<Command, Report> {
             Ok(Command::Workflow { file })
         }
         "doctor" => words.end("doctor", Command::Doctor),
-        "help" | "--help" | "-h" => Err(usage_report()),
+        "help" | "--help" | "-h" => Ok(Command::Help),
         other => Err(unknown_subcommand(other)),
     }
 }
@@ -327,6 +329,8 @@ const fn subcommand(name: &'static str, arguments: &'static str, description: &'
     Subcommand { name, arguments, description }
 }
 
+/// The subcommand that a key carries out, too.
+const BACKGROUND: &str = "background";
 /// The flag that shows the run's progress.
 pub(super) const WAIT: &str = "--wait";
 
@@ -346,7 +350,7 @@ pub(super) const SUBCOMMANDS: [Subcommand; 16] = [
     subcommand("stop", " <id|#|all>", "ends a run and everything it started"),
     subcommand("run", " [--wait] <agent> <task>", "starts it in the background; or shows it, too"),
     subcommand("workflow", " [file]", "runs a script in the background; or lists scripts"),
-    subcommand("background", " [id|#]", "lets a waiting call return; its run continues"),
+    subcommand(BACKGROUND, " [id|#]", "moves a waiting call to the background"),
     subcommand("resume", " <id|#> [message]", "continues an interrupted or ended run"),
     subcommand("undo", " <id|#>", "reverts the files that a run has changed"),
     subcommand("diff", " <id|#>", "shows the files that a run has changed"),
@@ -389,14 +393,20 @@ const FORMS: &str = "name a run by its number in the list, the start of its id, 
 /// The same in one row, for the help.
 const SHORT_FORMS: &str = "# is its number in the list; an id may be its beginning, a label, or `last`";
 
-/// The usage.
+/// The way to the panel. It is the last row, because a low terminal shows the end.
+const PANEL: &str = "`/subagents` alone opens the panel";
+
+/// The usage. `background_key` is the key that moves waiting calls to the background, if there is one.
 #[must_use]
-pub fn usage_report() -> Report {
+pub fn usage_report(background_key: Option<&str>) -> Report {
     let mut report = Report::new("Sub-agents: /subagents <what>");
     for Subcommand { name, arguments, description } in &SUBCOMMANDS {
-        report.lines.push(ReportLine::new(Mark::None, format!("{name}{arguments}"), *description));
+        let key = background_key.filter(|_| *name == BACKGROUND);
+        let key = key.map(|key| format!(" ({key})")).unwrap_or_default();
+        let line = ReportLine::new(Mark::None, format!("{name}{arguments}"), format!("{description}{key}"));
+        report.lines.push(line);
     }
-    report.with(ReportLine::new(Mark::Info, "", SHORT_FORMS))
+    report.with(ReportLine::new(Mark::Info, "", SHORT_FORMS)).with(ReportLine::new(Mark::Info, "", PANEL))
 }
 
 /// An error: something else than a subcommand was typed. Short, because of the usage a low terminal shows only the end.

@@ -3,11 +3,15 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::view::ConversationView;
 use crate::orchestrate::background::run_store::{RunStore, sort_newest_first};
 use crate::orchestrate::background::service::BackgroundService;
-use crate::run::{RunOutcome, RunRecord, Settled, project_of, remove_superseded, waiting_text};
+use crate::run::{
+    RunOutcome, RunRecord, Settled, interrupted_text, project_of, remove_superseded, waiting_text,
+};
+use sanitizer::figures::epoch_ms;
 use worktree::{all_changes, changes_in, changes_of};
 
 /// The maximum number of runs of other sessions. Changes that were not applied come before all others.
@@ -49,18 +53,22 @@ impl BackgroundService {
         self.invalidate(false);
     }
 
-    /// Returns a sentence about the changes that wait in the project of a conversation. `None` if there are none, or if
-    /// the conversation has already shown this sentence in this process.
+    /// Returns sentences about the changes that wait in the project of a conversation, and about the runs of its other
+    /// sessions that were interrupted. `None` if there are none, or if the conversation has already shown these sentences in
+    /// this process.
     pub(super) async fn waiting_notice(self: &Arc<Self>, view: &ConversationView) -> Option<String> {
         let session = view.session().to_owned();
-        let cwd = view.scope.cwd.clone();
+        let (shown, cwd) = (session.clone(), view.scope.cwd.clone());
         let text = self.blocking(move |service| {
             let store = &service.store;
             let stored = |id: &str| store.with_id(id).into_iter().next();
             let agent_of = |id: &str| stored(id).or_else(|| store.step_with_id(id)).map(|run| run.agent);
-            waiting_text(&store.agent_dir, &cwd, agent_of)
+            let changes = waiting_text(&store.agent_dir, &cwd, agent_of);
+            let others = store.waiting_elsewhere(&shown, &cwd, &store.runs(None));
+            let sentences = changes.into_iter().chain(interrupted_text(&others, epoch_ms(SystemTime::now())));
+            sentences.collect::<Vec<_>>().join("\n")
         });
-        let text = text.await;
+        let text = Some(text.await).filter(|text| !text.is_empty());
         text.filter(|text| self.conversations.note_waiting(&session, text))
     }
 }
