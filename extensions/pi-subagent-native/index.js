@@ -1,4 +1,4 @@
-// pi-subagent-native 0.2.0 1d71b7b40dc534d4. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.2.0 b765f3d221cbaa30. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6204,8 +6204,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.2.0 1d71b7b40dc534d4"}.`)) return void 0;
-  const [version] = "0.2.0 1d71b7b40dc534d4".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.2.0 b765f3d221cbaa30"}.`)) return void 0;
+  const [version] = "0.2.0 b765f3d221cbaa30".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -7724,7 +7724,7 @@ function terminalQuestions(ui) {
     });
     ui.setWidget(WIDGET, (tui, theme) => {
       screen2 = tui;
-      const others = (pen) => more > 0 ? [pen.fg("dim", ` +${more} more questions`)] : [];
+      const others = (pen) => more > 0 ? [pen.fg("muted", ` +${more} more questions`)] : [];
       return component(theme, (pen) => [...pen.indented(1, lines), ...others(pen)]);
     });
   }
@@ -8201,7 +8201,6 @@ async function reportOf({ output = "", fullOutputFile }) {
 
 // extension/tools/tools.ts
 var WAITING = { subagent: "single", subagent_parallel: "parallel", subagent_chain: "chain" };
-var SESSION_TOOLS = ["sessions_list", "sessions_history", "sessions_send", "sessions_stop"];
 function modeOf(name) {
   return Object.entries(WAITING).find(([tool]) => tool === name)?.[1];
 }
@@ -8215,7 +8214,7 @@ function ownTools(pi, questions, background) {
     if (name === "sessions_spawn") return (call) => spawn2(background, call);
     if (name === "agents_list") return list;
     if (name === SCRIPT_TOOL) return (call) => runForScript(background, call);
-    return SESSION_TOOLS.includes(name) ? (call) => useSessionTool(name, background, call) : void 0;
+    return name.startsWith("sessions_") ? (call) => useSessionTool(name, background, call) : void 0;
   }
   return {
     /** Registers the tools that this version of the extension has. */
