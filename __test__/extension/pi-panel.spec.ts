@@ -72,7 +72,7 @@ for (const version of piVersions) {
 				const spawned = spawn({ task: "walk through it", label: "walker" }, { task: "hold on", label: "holder" });
 				const tui = await startTui(stage.world, { columns: 100, rows: 30, prompt: spawned });
 				// Above the editor: what runs does, and the clock goes.
-				await tui.waitFor(/^ ● holder +explorer +\d+s {2}I hold\.$/m);
+				await tui.waitFor(/^ ● holder +explorer +\d+s {2}I hold\. +\/subagents$/m);
 				await tui.waitFor(/^ ● walker +explorer +\d+s {2}ls \. .*↑1\.4k ↓45$/m);
 				await tui.waitFor(/holder +explorer +[3-9]s/);
 
@@ -131,7 +131,7 @@ for (const version of piVersions) {
 				const tui = await startTui(stage.world, { columns: 60, rows: 24, prompt });
 				await tui.waitFor(/^ [●◐] config +\d+s/m);
 				work.open();
-				await tui.waitFor(/^ ✓ config · waiting to be read$/m);
+				await tui.waitFor(/^ ✓ config · waiting to be read · \/subagents$/m);
 				await openPanel(tui);
 				await tui.waitFor(
 					/▸ ✓ 1 config +explorer? +[\d.]+s {2}waiting to be read|▸ ✓ 1 config +[\d.]+s {2}waiting to be read/,
@@ -156,7 +156,7 @@ for (const version of piVersions) {
 				const prompt = spawn({ task: "shaky work", label: "config" });
 				const tui = await startTui(stage.world, { columns: 100, rows: 24, prompt });
 				// The provider's message, without its JSON.
-				await tui.waitFor(/^ ↻ config +explorer +\d+s {2}retry 1 of \d+ in [2-6]s · [^{}"]*overloaded$/m);
+				await tui.waitFor(/^ ↻ config +explorer +\d+s {2}retry 1 of \d+ in [2-6]s · [^{}"]*overloaded +\/subagents$/m);
 				await openPanel(tui);
 				await tui.waitFor(/^ Sub-agents · 1 running[\s\S]*▸ ↻ 1 config .* retry 1 of \d+ in [1-5]s · .*overloaded/);
 				await tui.waitFor(/▸ ✓ 1 config /);
