@@ -164,7 +164,7 @@ describe("a child that may not write", { skip: !allows("landlock") && "no Landlo
 		const scene = new Scene(t, "");
 		scene.write("agent/agents/writer.md", "---\nname: writer\ntools: bash\n---\nWrite.");
 		const piCommand = scene.pi("tries.sh", tries);
-		const config = { sandbox: "required", allowWrite: "all" };
+		const config = { sandbox: "auto", allowWrite: "all" };
 		const result = await scene.run({ agent: "writer", piCommand, config });
 		assert.match(single(result).output ?? "", /outside/);
 		assert.deepEqual([single(result).sandbox?.enforced, single(result).sandbox?.mechanism], [false, []]);

@@ -194,7 +194,7 @@ it("a session keeps its process alive until the result of a run was received", a
 });
 
 it("a session keeps its process alive for a run that was moved to the background", async (t) => {
-	const { scene } = stage(t, [{ stream: "So far" }, gate(), { say: "Done." }]);
+	const { scene } = stage(t, [{ stream: "So far" }, { call: "read", until: gate().await }, { say: "Done." }]);
 	const moved = `
 		import { writeFileSync } from "node:fs";
 		openSession({ ...place, onMessage });

@@ -75,9 +75,14 @@ describe("a child that may write", { skip: needsBoth }, () => {
 		assert.match(notes, /`~\/` \(`sandbox.writable`\): it contains files that the child must not change/);
 	});
 
-	it("writes wherever the user can with `all`, and the result says so", async (t) => {
+	it("writes wherever the user can with `all`, and the result says so, unless a sandbox is required", async (t) => {
 		const scene = sceneOf(t);
-		const result = await scene.run({ config: { sandbox: "required", allowWrite: "all" } });
+		const refused = await scene.run({ config: { sandbox: "required", allowWrite: "all" } });
+		assert.match(
+			textOf(refused),
+			/the required sandbox is unavailable: .*; set `allowWrite` to `true`, or `sandbox` to `auto`/,
+		);
+		const result = await scene.run({ config: { sandbox: "auto", allowWrite: "all" } });
 		assert.match(single(result).output ?? "", /parent outside home .*hook config .*commit/);
 		assert.deepEqual([single(result).sandbox?.enforced, single(result).sandbox?.mechanism], [false, []]);
 		assert.match(single(result).sandbox?.reason ?? "", /may write wherever you can \(`allowWrite` is `all`\)/);
