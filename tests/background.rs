@@ -778,7 +778,7 @@ async fn another_session_names_the_run_that_ended_with_pi_and_the_command_that_r
     scene.service.close().await;
     let (sender, events) = unbounded_channel();
     let delivered = Arc::default();
-    let listener = Recorder { sender, delivered: Arc::clone(&delivered), answers: Default::default() };
+    let listener = Recorder { sender, delivered: Arc::clone(&delivered), answers: VecDeque::default() };
     let arrived = KnownDeliveries::default();
     let view = open_conversation(&scene.service, "next".into(), scene.scope(), arrived, listener).await;
     let mut next = Conversation { view, events, delivered };

@@ -45,8 +45,7 @@ const showsBegin = (event: PiEvent) => JSON.stringify(event.partialResult ?? "")
 
 /** Quits like a user in a hurry. The exit code must be the one of a normal end. */
 async function quit(tui: Tui): Promise<void> {
-	await tui.press("C-c");
-	await tui.press("C-c");
+	await tui.press("C-c", "C-c");
 	assert.equal(await tui.ended(endLimitMs), 0);
 }
 

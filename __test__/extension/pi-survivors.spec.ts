@@ -134,8 +134,7 @@ for (const version of piVersions) {
 				const tui = await startTui(stage.world, { prompt: staying });
 				await tui.waitFor("It sleeps.");
 				assert.ok(isOut(commands(stage)));
-				await tui.press("C-c");
-				await tui.press("C-c");
+				await tui.press("C-c", "C-c");
 				assert.equal(await tui.ended(), 0);
 				await eventually(stage, (remaining) => remaining.length === 0, goneMs);
 				await tui.close();

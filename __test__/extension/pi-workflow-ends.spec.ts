@@ -203,8 +203,7 @@ for (const version of piVersions) {
 				() => stage.childRequests(from).some(({ userText }) => userText === "work"),
 				"the second run works",
 			);
-			await screen.press("C-c");
-			await screen.press("C-c");
+			await screen.press("C-c", "C-c");
 			assert.equal(await screen.ended(20_000), 0);
 			const output = (await screen.scrollback()).replaceAll(/\s+/g, " ");
 			assert.match(output, /1 workflow ended with pi: quit\.ts\. The next pi of this project continues it/);

@@ -206,7 +206,7 @@ export class Day {
 	async playClosed(): Promise<string> {
 		const closed = await this.#open();
 		await enter(closed, typed.history);
-		await closed.waitFor(/So is the fourth\.[\s\S]*^ ● history .* load took one path/m);
+		await closed.waitFor(/So is the fourth\.[\s\S]*^ ● history .* takes a list since/m);
 		await this.server.waitFor(({ userText, toolAnswers }) => userText === tasks.history && toolAnswers.length === 1);
 		await enter(closed, typed.panel);
 		await closed.waitFor(answers.half.slice(-20));
@@ -239,7 +239,7 @@ export class Day {
 		await tui.waitFor("A third one is under way.");
 		await enter(tui, typed.history);
 		await tui.waitFor(acknowledgementOf("dead code (error)"));
-		await tui.waitFor(/^ ● history .* load took one path/m);
+		await tui.waitFor(/^ ● history .* takes a list since/m);
 		await look("budget", tui);
 
 		await enter(tui, typed.panel);

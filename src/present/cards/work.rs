@@ -190,7 +190,7 @@ pub(super) fn draw_next_step(page: &mut Page, result: &SingleResult) {
         Some(settled) => {
             page.wrapped(&[], &[location, Span::new("success", settled.as_str())], Limit::None);
         }
-        None => page.offer(location, ["diff", action].map(|action| format!("/subagents {action} {id}"))),
+        None => page.offer(&location, ["diff", action].map(|action| format!("/subagents {action} {id}"))),
     }
 }
 
@@ -201,7 +201,7 @@ pub(super) fn draw_resume(page: &mut Page, agent: &str, id: &str, is_resumed: bo
         return;
     }
     let agent = format!("to continue {}: ", quoted_if_unusual(agent));
-    page.offer(Span::new("muted", agent), [format!("/subagents resume {id}")]);
+    page.offer(&Span::new("muted", agent), [format!("/subagents resume {id}")]);
 }
 
 /// Turns, tokens, cost, context and model, each only when there is something to say.

@@ -151,7 +151,7 @@ impl<'a> Page<'a> {
 
     /// Draws commands after `lead`, on one line if there is room. Otherwise the commands are below it, and no line ends
     /// within a command that fits into a line.
-    pub(crate) fn offer(&mut self, lead: Span, commands: impl IntoIterator<Item = String>) {
+    pub(crate) fn offer(&mut self, lead: &Span, commands: impl IntoIterator<Item = String>) {
         let commands: Vec<Span> = commands.into_iter().map(|command| Span::new("accent", command)).collect();
         let parts = commands.iter().map(|command| vec![command.clone()]).collect();
         let line: Vec<Span> = [vec![lead.clone()], joined(parts)].concat();
@@ -425,7 +425,7 @@ mod tests {
     fn a_line_never_ends_within_a_command() {
         let offer = |width| {
             let commands = ["/s diff 1a2b", "/s apply 1a2b"].map(str::to_owned);
-            let page = |page: &mut Page| page.offer(Span::new("muted", "on branch b: "), commands);
+            let page = |page: &mut Page| page.offer(&Span::new("muted", "on branch b: "), commands);
             Page::draw(&Palette::default(), width, page)
         };
         assert_eq!(offer(41), ["on branch b: /s diff 1a2b · /s apply 1a2b"]);

@@ -46,7 +46,7 @@ pub(crate) fn draw_older_entries(page: &mut Page, file: Option<&str>) {
     page.indented(INDENT, |page| match file {
         None => page.spans(vec![Span::new("muted", "… older entries are being read")]),
         Some(file) => {
-            page.spans(vec![Span::new("muted", "… older entries are in "), Span::path("muted", file)])
+            page.spans(vec![Span::new("muted", "… older entries are in "), Span::path("muted", file)]);
         }
     });
 }
