@@ -23,7 +23,8 @@ export const printedBySnippets: Record<string, readonly RegExp[]> = {
 		/^Done\.completed$/m,
 		/^src\/a\.ts completed$.*^true$/ms,
 		/^true$/m,
-		/^Done\. \[ 'no_write' \]$/m,
+		// Node and Bun print other quotes.
+		/^Done\. \[ ['"]no_write['"] \]$/m,
 		/^$/,
 		/^\w+ true Done\.\n\w+ true Done\.$/m,
 		/^Done\.$/m,
