@@ -44,10 +44,9 @@ impl Trigger {
 
     fn matches_at(&self, bytes: &[u8], at: usize) -> bool {
         let word = self.word.as_bytes();
-        // Compare the case last, because few words get this far.
-        bytes
-            .get(at..at + word.len())
-            .is_some_and(|found| found.eq_ignore_ascii_case(word) && (self.any_case || found == word))
+        let is_word =
+            |found: &[u8]| if self.any_case { found.eq_ignore_ascii_case(word) } else { found == word };
+        bytes.get(at..at + word.len()).is_some_and(is_word)
     }
 }
 
