@@ -34,7 +34,7 @@ const words = "The loader reads its file once, and keeps the result until the pr
 const size = 16;
 const text = words.repeat(Math.ceil((Number(textSeconds) * 1_000 * size) / everyMs / words.length));
 
-/** The pause after a text, and the one before the idle seconds, in which pi compiles and collects what a delegation left. */
+/** The pauses after a text and before the idle seconds. In them pi compiles code, and collects the garbage of a delegation. */
 const restMs = 2_000;
 const settleMs = Math.min(30_000, Number(idleSeconds) * 1_000);
 

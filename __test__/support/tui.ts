@@ -122,7 +122,7 @@ export class Tui {
 
 	/**
 	 * Moves to the last choice of a question, named by its beginning. A question that has opened by itself ignores keys at
-	 * first, and one that opens takes them only once it has been drawn.
+	 * first, and every question takes keys only after it has been drawn.
 	 */
 	async chooseLast(label: string): Promise<void> {
 		for (let attempts = 10; ; attempts--) {

@@ -2,7 +2,6 @@
 //!
 //! `tools/bench.mjs` runs it. Each measurement prints one line of JSON. The baselines are in `benchmark/`.
 
-mod buffer;
 mod child;
 mod flood;
 mod memory;

@@ -10,8 +10,7 @@ use pi_events::{Collector, DisplayItem};
 use serde_json::{Value, json};
 use supervisor::{Activity, Cancel, ChildCommand, Input, Observer, SuperviseLimits, supervise};
 
-use super::buffer::Buffer;
-use super::stdio::stdin;
+use super::stdio::{Buffer, stdin};
 
 /// The interval between copies of the live state. A caller gets at most 20 updates per second.
 const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(50);

@@ -3,8 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read, Write};
 
-use super::buffer::Buffer;
-use super::stdio::stdout;
+use super::stdio::{Buffer, stdout};
 
 /// The pipe capacity that `supervisor` asks for when it reads a child, in bytes.
 #[cfg(target_os = "linux")]
