@@ -325,7 +325,7 @@ describe("an unused early child leaves nothing", () => {
 		assert.equal(readdirSync(runs).length, 1);
 		await host.end();
 		await until(() => survivors(scene.mark).length === 0, "the end of the child");
-		await until(() => readdirSync(runs).length === 0, "the removal of the child's files", 5_000);
+		await until(() => readdirSync(runs).length === 0, "the removal of the child's files");
 		assert.deepEqual([readdirSync(scene.path("tmp")), recordsOf(scene, "task")], [[], []]);
 	});
 });

@@ -128,7 +128,7 @@ export async function killed(scene: Scene): Promise<Played> {
 	const strays = () => survivors(scene.mark).filter(({ command }) => command.startsWith("sleep ")).length;
 	await until(() => strays() === 4, "the start of the descendants");
 	await started.end();
-	await until(() => survivors(scene.mark).length === 0, "the end of all processes", 5_000);
+	await until(() => survivors(scene.mark).length === 0, "the end of all processes");
 	return {};
 }
 
@@ -150,7 +150,7 @@ export function exits(deed: string): (scene: Scene) => Promise<Played> {
 		logIn(scene);
 		const ended = await host(scene, "leaves.mjs", [deed]);
 		assert.deepEqual([ended.code, ended.stderr], [3, ""]);
-		await until(() => survivors(scene.mark).length === 0, "the end of all processes", 5_000);
+		await until(() => survivors(scene.mark).length === 0, "the end of all processes");
 		return { files: filesOf(scene) };
 	};
 }
@@ -221,7 +221,7 @@ export async function allKilled(scene: Scene): Promise<Played> {
 	for (const pid of others) signal(pid, "SIGSTOP");
 	await started.end();
 	for (const pid of others) signal(pid, "SIGKILL");
-	await until(() => survivors(scene.mark).length === 0, "the end of all processes", 5_000);
+	await until(() => survivors(scene.mark).length === 0, "the end of all processes");
 	assert.equal(remaining().length, 1, "one temporary directory remains");
 	assert.match(filesOf(scene).join(" "), /auth\.json/, "a copy of the credentials remains");
 	const env = { ...scene.options.env, FAKE_PI_SCENARIO: "answers" };

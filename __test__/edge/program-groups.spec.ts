@@ -154,6 +154,8 @@ describe("a chain", () => {
 			() => task("third"),
 			task("fail"),
 		]);
+		// The second child may start before the first one reads its task.
+		await untilRecorded(scene, "task", 1);
 		await untilRecorded(scene, "argv", 2);
 		assert.deepEqual(recordsOf(scene, "task"), ["first"], "the second child waits");
 		scene.open();

@@ -120,12 +120,11 @@ describe("a spare child", () => {
 			const host = startHost(scene, "spares.mjs");
 			await untilRecorded(scene, "argv", stays ? 2 : 1);
 			if (stays) await host.end();
-			await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "the end of all children", 10_000);
+			await until(() => JSON.stringify(traces(scene)) === JSON.stringify(nothing), "the end of all children");
 			assert.deepEqual(recordsOf(scene, "task"), ["first"]);
 			await until(
 				() => readdirSync(scene.path("agent/subagents/runs")).length === 1,
 				"the removal of the child's directory",
-				10_000,
 			);
 		}
 	});

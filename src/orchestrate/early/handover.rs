@@ -7,9 +7,9 @@ use tokio::sync::oneshot;
 use crate::orchestrate::queue::EarlyPermit;
 use crate::run::Booted;
 
-/// The maximum time that a call waits for a child that is still being started. The start takes milliseconds. Afterwards the call
-/// starts its own.
-pub(super) const CLAIM_WAIT: Duration = Duration::from_secs(2);
+/// The maximum time that a call waits for a child that is still being started. Then the call starts its own. A start takes
+/// milliseconds, and seconds on a machine that has too much to do. A second start would take as long.
+pub(super) const CLAIM_WAIT: Duration = Duration::from_secs(10);
 
 /// The channel for a child whose run has claimed it.
 pub(super) type Claim = oneshot::Sender<Handover>;
