@@ -41,21 +41,61 @@ impl Trigger {
     pub(crate) fn any_case(word: &'static str) -> Self {
         Self { word: word.into(), any_case: true }
     }
+}
 
-    fn matches_at(&self, bytes: &[u8], at: usize) -> bool {
-        let word = self.word.as_bytes();
-        let is_word =
-            |found: &[u8]| if self.any_case { found.eq_ignore_ascii_case(word) } else { found == word };
-        bytes.get(at..at + word.len()).is_some_and(is_word)
+/// A trigger in its bucket.
+struct Entry {
+    number: usize,
+    trigger: Trigger,
+    /// The first eight bytes of the word, of which only the bits in `mask` count. They rule out most words of a bucket
+    /// with one comparison: many tokens of one vendor begin with the same letters.
+    head: u64,
+    mask: u64,
+}
+
+impl Entry {
+    fn new(number: usize, trigger: Trigger) -> Self {
+        let mask =
+            |byte: &u8| if trigger.any_case && byte.is_ascii_alphabetic() { !CASE_BIT } else { u8::MAX };
+        let mask: Vec<u8> = trigger.word.as_bytes().iter().map(mask).collect();
+        let mask = head(&mask);
+        Self { number, head: head(trigger.word.as_bytes()) & mask, mask, trigger }
     }
+
+    /// Returns true if the word begins a text with this head.
+    fn begins(&self, text: &[u8], head: u64) -> bool {
+        let word = self.trigger.word.as_bytes();
+        head & self.mask == self.head
+            && text.get(..word.len()).is_some_and(|found| match word.len() {
+                ..=HEAD => true,
+                _ if self.trigger.any_case => found.eq_ignore_ascii_case(word),
+                _ => found == word,
+            })
+    }
+}
+
+/// The bit that distinguishes small letters from capitals.
+const CASE_BIT: u8 = 0x20;
+
+/// The number of bytes in a head.
+const HEAD: usize = size_of::<u64>();
+
+/// The first eight bytes of a text, or zeros after its end.
+fn head(text: &[u8]) -> u64 {
+    let mut bytes = [0; HEAD];
+    match text.first_chunk() {
+        Some(first) => bytes = *first,
+        None => bytes[..text.len()].copy_from_slice(text),
+    }
+    u64::from_le_bytes(bytes)
 }
 
 /// The compiled words.
 pub(crate) struct Triggers {
     /// The number of the bucket for every hash, or 0.
     table: Box<[u8; 1 << BITS]>,
-    /// The words of each bucket and their numbers, the longest first. Bucket 0 is empty.
-    buckets: Vec<Vec<(usize, Trigger)>>,
+    /// The words of each bucket, the longest first. Bucket 0 is empty.
+    buckets: Vec<Vec<Entry>>,
 }
 
 impl Triggers {
@@ -65,17 +105,17 @@ impl Triggers {
             words.into_iter().enumerate().filter(|(_, trigger)| trigger.word.len() >= GRAM).collect();
         words.sort_by_key(|(_, trigger)| usize::MAX - trigger.word.len());
         let mut table = Box::new([0; 1 << BITS]);
-        let mut buckets: Vec<Vec<(usize, Trigger)>> = (0..=u8::MAX).map(|_| Vec::new()).collect();
+        let mut buckets: Vec<Vec<Entry>> = (0..=u8::MAX).map(|_| Vec::new()).collect();
         let mut last = 0;
-        for word in words {
-            let slot = &mut table[hash(gram(word.1.word.as_bytes()))];
+        for (number, trigger) in words {
+            let slot = &mut table[hash(gram(trigger.word.as_bytes()))];
             if *slot == 0 {
                 // If there are more grams than bucket numbers, they share buckets evenly, so that each bucket stays
                 // short.
                 last = last % u8::MAX + 1;
                 *slot = last;
             }
-            buckets[usize::from(*slot)].push(word);
+            buckets[usize::from(*slot)].push(Entry::new(number, trigger));
         }
         Self { table, buckets }
     }
@@ -85,7 +125,7 @@ impl Triggers {
         let mut at = from;
         loop {
             at = self.candidate(bytes, at)?;
-            if self.bucket(bytes, at).iter().any(|(_, word)| word.matches_at(bytes, at)) {
+            if self.entries_at(bytes, at).next().is_some() {
                 return Some(at);
             }
             at += 1;
@@ -110,12 +150,14 @@ impl Triggers {
 
     /// Returns the words at a position, the longest first, with their numbers and ranges.
     pub(crate) fn words_at(&self, bytes: &[u8], at: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
-        let found = self.bucket(bytes, at).iter().filter(move |(_, word)| word.matches_at(bytes, at));
-        found.map(move |(number, trigger)| (*number, at..at + trigger.word.len()))
+        self.entries_at(bytes, at).map(move |entry| (entry.number, at..at + entry.trigger.word.len()))
     }
 
-    fn bucket(&self, bytes: &[u8], at: usize) -> &[(usize, Trigger)] {
-        &self.buckets[usize::from(self.table[hash(gram(&bytes[at..]))])]
+    fn entries_at(&self, bytes: &[u8], at: usize) -> impl Iterator<Item = &Entry> {
+        let text = &bytes[at..];
+        let head = head(text);
+        let bucket = &self.buckets[usize::from(self.table[hash(gram(text))])];
+        bucket.iter().filter(move |entry| entry.begins(text, head))
     }
 }
 
@@ -207,6 +249,17 @@ mod tests {
         assert_eq!(find(&triggers, "a TOKENS-OF key"), [(2, 2..11), (1, 2..7), (0, 12..15)]);
         assert_eq!(find(&triggers, "key- Key-"), [(0, 0..3), (3, 5..9), (0, 5..8)]);
         assert_eq!(find(&triggers, "toke größe, ke"), []);
+    }
+
+    #[test]
+    fn compares_every_byte_of_long_words_and_of_signs() {
+        let words = ["sk-or-v1-", "sk-or-v1+", "key[", "SESSION_TOKEN"];
+        let triggers = Triggers::new(words.map(Trigger::any_case));
+        assert_eq!(find(&triggers, "sk-or-v1* SK-OR-V1+"), [(1, 10..19)]);
+        assert_eq!(find(&triggers, "key{ KEY["), [(2, 5..9)]);
+        assert_eq!(find(&triggers, "session_token session_tok"), [(3, 0..13)]);
+        let exact = Triggers::new(words.map(Trigger::exact));
+        assert_eq!(find(&exact, "sk-or-V1- Key[ session_TOKEN SESSION_TOKE"), []);
     }
 
     #[test]
