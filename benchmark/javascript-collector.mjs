@@ -3,8 +3,8 @@
  * keeps the messages, and takes the live text from each update. It is the baseline for the native collector.
  */
 
-/** The interval between updates. A caller sees at most 20 per second. */
-const snapshotIntervalMs = 50;
+/** The interval between updates. A caller sees at most ten per second. */
+const snapshotIntervalMs = 100;
 
 export class JavaScriptCollector {
 	bytes = 0;

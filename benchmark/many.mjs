@@ -23,7 +23,7 @@ const [way = "", folder = "", events = "", count = "1", sandbox = "off", purpose
 const children = Number(count);
 
 /**
- * Half a second of an answer before the gate and half a second after it. At twenty updates per second, all of them are
+ * Half a second of an answer before the gate and half a second after it. At ten updates per second, every second delta is
  * shown.
  */
 const deltas = 20;

@@ -377,7 +377,7 @@ describe("updates of several tasks", () => {
 		);
 	});
 
-	it("are small, and at most twenty a second", async (t) => {
+	it("are small, and at most ten a second", async (t) => {
 		const scene = playing(t, [
 			{ stream: "One word after the other.", chunk: 2, pauseMs: 20 },
 			{ call: "read", args: { path: "x" } },
@@ -391,6 +391,6 @@ describe("updates of several tasks", () => {
 		const seconds = (performance.now() - started) / 1_000;
 		const bytes = updates.reduce((sum, { update }) => sum + JSON.stringify(update).length, 0);
 		assert.ok(bytes < 2_500 * updates.length, `${bytes} bytes in ${updates.length} updates`);
-		assert.ok(updates.length <= 20 * seconds + 2, `${updates.length} in ${seconds} s`);
+		assert.ok(updates.length <= 10 * seconds + 2, `${updates.length} in ${seconds} s`);
 	});
 });

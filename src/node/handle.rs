@@ -45,7 +45,7 @@ type Ended = Result<Arc<run::ToolResult>, Arc<JoinError>>;
 
 /// Runs one agent on one task, and returns at once.
 ///
-/// `onUpdate` gets the newest state at most twenty times a second, the last time before the result resolves. When it
+/// `onUpdate` gets the newest state at most ten times a second, the last time before the result resolves. When it
 /// throws or returns a promise that rejects, no more updates follow; updates do not wait for its promises. `host`
 /// answers the questions of the run. No callback keeps the process alive. A callback that refers to the handle keeps
 /// the handle: end such a run with `abort`.

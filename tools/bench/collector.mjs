@@ -69,7 +69,7 @@ export async function collector({ programs: { events }, folder, quick }) {
 		);
 	}
 	const about =
-		"A stream of 200 MB in pi's formats, from a writer with 64 KiB writes. The live text is updated and copied 20 times a\n" +
+		"A stream of 200 MB in pi's formats, from a writer with 64 KiB writes. The live text is updated and copied ten times a\n" +
 		"second. A run reads a child with `process::supervise`, an extension with Node's `spawn`. For the comparison with\n" +
 		"JavaScript, the child sends its file without a copy, so that the reader sets the pace. In a shell's pipe, both read standard\n" +
 		"input. JavaScript: string concatenation, split, `JSON.parse`, messages kept.";

@@ -1,4 +1,4 @@
-//! Sends progress during a run: at most twenty times a second, newest state only, and the last one is never lost.
+//! Sends progress during a run: at most ten times a second, newest state only, and the last one is never lost.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,8 +16,8 @@ use sanitizer::Sanitized;
 use sanitizer::figures::millis;
 use supervisor::ResourceMonitor;
 
-/// The shortest time between two updates: people cannot see more than twenty per second.
-const UPDATE_INTERVAL: Duration = Duration::from_millis(50);
+/// The shortest time between two updates. Each one makes pi draw its screen, and people read no faster.
+const UPDATE_INTERVAL: Duration = Duration::from_millis(100);
 /// Bytes for the text of an update. Text and items stay within 64 KiB.
 const TEXT_BYTES: usize = 24 * 1024;
 /// Bytes for all items of an update.

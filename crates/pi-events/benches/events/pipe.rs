@@ -12,8 +12,8 @@ use supervisor::{Activity, Cancel, ChildCommand, Input, Observer, SuperviseLimit
 
 use super::stdio::{Buffer, stdin};
 
-/// The interval between copies of the live state. A caller gets at most 20 updates per second.
-const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(50);
+/// The interval between copies of the live state. A caller gets at most ten updates per second.
+const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Reads standard input and discards it.
 pub(crate) fn drain() -> io::Result<Value> {
