@@ -40,7 +40,7 @@ export async function collector({ programs: { events }, folder, quick }) {
 			fast: [events, "supervise", "collect", ...pour("sent")],
 			javascriptChild: [...baseline("baseline-collector"), ...pour("sent")],
 		};
-		const found = await step(`collector, ${form} stream`, () => alternate(readers, quick ? 1 : 7));
+		const found = await step(`collector, ${form} stream`, () => alternate(readers, quick ? 1 : 5));
 		checkSame(found.collect[0], found.javascript[0]);
 		rmSync(file);
 		const least = form === "delta" ? 10 : 20;

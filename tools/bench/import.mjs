@@ -13,7 +13,7 @@ const maxMs = 5;
 
 /** @param {import("./run.mjs").Setting} setting @returns {Promise<import("./table.mjs").Section>} */
 export async function importing(setting) {
-	const rounds = setting.quick ? 1 : 25;
+	const rounds = setting.quick ? 1 : 15;
 	const { node, program } = piOf(setting);
 	await freshenBundle();
 	const folder = mkdtempSync(join(setting.folder, "import-"));

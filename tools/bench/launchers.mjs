@@ -32,7 +32,7 @@ export async function launchers(setting) {
 	const title = "Runs through a launcher";
 	const runs = setting.quick ? 4 : 200;
 	const atOnce = setting.quick ? 2 : 50;
-	const rounds = setting.quick ? 1 : 9;
+	const rounds = setting.quick ? 1 : 5;
 	/** @type {Row[]} */
 	const rows = [];
 	/** @type {string[]} */

@@ -22,7 +22,7 @@ const longestMs = 600_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function lean(setting) {
-	const rounds = setting.quick ? 1 : 7;
+	const rounds = setting.quick ? 1 : 5;
 	const about =
 		`Booting pi in RPC mode until it answers \`get_state\`, in a home with ten extensions, twenty skills, twenty prompts,\n` +
 		`five themes and two MCP servers: ${rounds} boots of a run's child and of a plain pi (baseline), in turn: medians and ranges. Processor time\n` +

@@ -154,7 +154,11 @@ export function spread(values, word) {
 
 /** @param {number[]} values */
 export function median(values) {
-	return quantile(values, 0.5);
+	const sorted = values.toSorted((a, b) => a - b);
+	const middle = sorted.length / 2;
+	const upper = sorted[Math.floor(middle)] ?? Number.NaN;
+	const lower = sorted[Math.ceil(middle) - 1] ?? Number.NaN;
+	return (lower + upper) / 2;
 }
 
 /**

@@ -26,7 +26,7 @@ const max = { mebibytes: 1, threadMs: 3 };
 const maxGrowth = 1.5;
 const few = 8;
 
-const counts = [1, few, 64, 256];
+const counts = [1, few, 256];
 const quickCounts = [1, few];
 
 /** @type {Record<string, string>} */

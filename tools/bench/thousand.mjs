@@ -26,7 +26,7 @@ const limitMs = 300_000;
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function thousand({ programs: { events }, folder, quick }) {
 	const many = quick ? 2 * few : 1_000;
-	const rounds = quick ? 1 : 3;
+	const rounds = quick ? 1 : 2;
 	const about =
 		`${many} runs wait for two slots, in a fresh host, ${rounds} times; each child answers at once. Baseline: ${few} runs, in turn.\n` +
 		"Processor time is the host's without its children, for one run. Memory is the growth of the host's resident set when the\n" +

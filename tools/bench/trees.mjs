@@ -16,7 +16,7 @@ const longestMs = 600_000;
 
 /** @param {import("./run.mjs").Setting} setting @returns {Promise<import("./table.mjs").Section>} */
 export async function trees({ programs: { trees: program }, folder, quick }) {
-	const files = quick ? 200 : 50_000;
+	const files = quick ? 200 : 20_000;
 	const rounds = quick ? 1 : 2;
 	const about =
 		`A repository of ${files} files, ${rounds} rounds: a snapshot, the private tree, one changed file, its branch, and the end of\n` +
