@@ -25,7 +25,7 @@ const longestMs = 900_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function early(setting) {
-	const delegations = setting.quick ? 1 : 4;
+	const delegations = setting.quick ? 1 : 3;
 	const { node, program } = piOf(setting);
 	const example = join(program, "..", "..", "..", "examples", "extensions", "subagent", "index.ts");
 	if (!existsSync(example)) {

@@ -59,7 +59,7 @@ export async function sanitizer({ programs: { text: program }, folder, quick }) 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function hostileTexts({ programs: { text: program }, folder, quick }) {
 	const length = quick ? 2_000 : 80_000;
-	const limitMs = 5_000;
+	const limitMs = 3_000;
 	/** @type {Row[]} */
 	const rows = [];
 	const small = hostile(length);

@@ -23,7 +23,7 @@ const longestMs = 600_000;
 
 /** @param {Setting} setting @returns {Promise<Section>} */
 export async function tree({ folder, quick }) {
-	const rounds = quick ? 1 : 6;
+	const rounds = quick ? 1 : 5;
 	const about =
 		`${rounds} runs for each way to end a run. The child has descendants that ignore SIGTERM, leave their group and session, lose\n` +
 		"their parent, are stopped, or fork all the time. The figure is the time from the forced end to the exit of the last process,\n" +
@@ -71,5 +71,5 @@ function row(what, ours = { ms: [], left: [] }, theirs = { ms: [], left: [] }) {
 /** @param {Way} way */
 function timesText({ ms, left }) {
 	const times = ms.length > 0 ? [`${median(ms).toFixed(1)} ms, at most ${Math.max(...ms).toFixed(1)} ms`] : [];
-	return [...times, ...(left.length > 0 ? [`${median(left)} left`] : [])].join("; ");
+	return [...times, ...(left.length > 0 ? [`${Math.round(median(left))} left`] : [])].join("; ");
 }

@@ -12,7 +12,7 @@ const MEASURE_FOR: Duration = Duration::from_millis(200);
 const MIN_RUNS: usize = 5;
 
 /// The maximum duration of a measurement with fewer runs: a slow input needs no more of them to show that it is slow.
-const MAX_FOR: Duration = Duration::from_secs(1);
+const MAX_FOR: Duration = Duration::from_millis(500);
 
 pub(crate) fn sanitize(file: &str) -> io::Result<Value> {
     let text = std::fs::read_to_string(file)?;
