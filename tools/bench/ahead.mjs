@@ -76,8 +76,9 @@ export async function ahead(setting) {
 	];
 	const about =
 		`Runs in pi ${newestPi} with a scripted model that answers at once: medians and ranges of ${rounds} rounds, or one round if the\n` +
-		"model writes for a second. Baseline: the same with `bootAhead: 0`, in turn; of a program's chain with `earlyBoot: off`, and of its next call without a spare child. Processor\n" +
-		"time and peak memory (PSS) are those of all children. Where all processors are busy with boots, a boot ahead cannot save time.";
+		"model writes for a second. Baseline: the same with `bootAhead: 0`, in turn; of a program's chain with `earlyBoot: off`, and of\n" +
+		"its next call without a spare child. Processor time and peak memory (PSS) are those of all children. Where all processors are\n" +
+		"busy with boots, a boot ahead cannot save time.";
 	return { title, about, rows };
 }
 

@@ -17,7 +17,7 @@ const longestMs = 600_000;
 
 /** @param {import("./run.mjs").Setting} setting @returns {Promise<import("./table.mjs").Section>} */
 export async function screen(setting) {
-	const { idle, rounds, text } = setting.quick ? { idle: 1, rounds: 1, text: 1 } : { idle: 15, rounds: 3, text: 6 };
+	const { idle, rounds, text } = setting.quick ? { idle: 1, rounds: 1, text: 1 } : { idle: 20, rounds: 3, text: 6 };
 	const about =
 		`pi ${newestPi} in a terminal of 120 by 40. While nothing runs: its use of the processor during ${idle} seconds after a delegation.\n` +
 		"Baseline: pi with an empty extension, in the same seconds. A live card: the processor time of pi and of this package in it, while an\n" +
