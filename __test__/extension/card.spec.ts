@@ -57,7 +57,7 @@ describe("the card of a run under way", () => {
 			"  Reading.",
 			"  The merge happens in tighten.",
 			"  2 turns · ↑12.4k ↓932 R40.2k · $0.02 · fake/big",
-			"  esc stop",
+			"  escape stop",
 		]);
 	});
 
@@ -96,7 +96,7 @@ describe("the card of a run under way", () => {
 		assert.ok(lines.includes("  … 29 more lines of the task"));
 		assert.ok(lines.includes("  … 41 earlier calls"));
 		assert.equal(lines.at(-2), "  12s · 2 turns · ↑12.4k ↓932 R40.2k · $0.02 · fake/big");
-		assert.equal(lines.at(-1), "  esc stop");
+		assert.equal(lines.at(-1), "  escape stop");
 		assert.equal(lines.length, 1 + 12 + 20 + 7 + 1 + 1);
 		assert.equal(card.finish(ended({})).lines()[0], "✓ subagent explorer · 3.2s");
 	});
@@ -109,12 +109,12 @@ describe("the card of a run under way", () => {
 			return card.update(running(elapsedMs, 0), "Reading.").lines(width).at(-1);
 		};
 		assert.match(last(4_000, 80, "alt+g") ?? "", /turns/);
-		assert.equal(last(5_000, 80, "alt+g"), "  esc stop · alt+g background");
-		assert.equal(last(5_000, 80), "  esc stop");
-		assert.equal(last(5_000, 24, "alt+g"), "  esc stop");
+		assert.equal(last(5_000, 80, "alt+g"), "  escape stop · alt+g background");
+		assert.equal(last(5_000, 80), "  escape stop");
+		assert.equal(last(5_000, 24, "alt+g"), "  escape stop");
 		const card = new Card();
 		card.update(running(9_000, 0)).lines();
-		assert.doesNotMatch(card.finish(ended({})).lines().join("\n"), /esc stop/);
+		assert.doesNotMatch(card.finish(ended({})).lines().join("\n"), /escape stop/);
 	});
 
 	it("mentions a silence of more than ten seconds", () => {

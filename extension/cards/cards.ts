@@ -150,8 +150,10 @@ export function redrawEnded(): void {
 /** `backgroundKey` moves the calls that wait to the background, if a key does. */
 function extentOf(context: ToolRenderContext, backgroundKey?: string): CardExtent {
 	const { rows } = process.stdout;
-	const stopKey = keyText("app.interrupt", context).replace(/^escape\b/, "esc");
-	const keys = { stopKey, ...(backgroundKey && { backgroundKey: keyName(backgroundKey as KeyId) }) };
+	const keys = {
+		stopKey: keyText("app.interrupt", context),
+		...(backgroundKey && { backgroundKey: keyName(backgroundKey as KeyId) }),
+	};
 	return { isExpanded: context.expanded, nowMs: Date.now(), ...keys, ...(rows !== undefined && { rows }) };
 }
 
