@@ -468,6 +468,7 @@ describe("keys with an effect", () => {
 		const run = aRun({ label: "loader" });
 		const { panel, background } = await open(run);
 		await panel.press("m");
+		assert.equal(panel.foot, "Message to “loader”    enter send  escape cancel");
 		await panel.type("stop? squ");
 		// Later events do not remove the line.
 		background.now({ ...run, text: "more" });

@@ -11,7 +11,7 @@ import { guardedInterval, guardedTimeout, messageOf, reportFailure } from "../ho
 import { loadAddon } from "../host/native.ts";
 import type { Screen } from "../host/pi.ts";
 import { asJson } from "../host/stored.ts";
-import { panelKeys } from "../ui/keys.ts";
+import { keyText, panelKeys } from "../ui/keys.ts";
 import { type AnyTheme, cached, Pen } from "../ui/pen.ts";
 import { clip, plainText, widthOf } from "../ui/text.ts";
 import { liveScripts } from "../workflows/workflows.ts";
@@ -210,7 +210,11 @@ function panel(
 		const room = Math.max(1, pen.width - 2);
 		const lead = clip(label, Math.floor(room / 2));
 		input.focused = screen.focused;
-		return ` ${pen.fg("accent", lead)} ${input.render(room - widthOf(lead) - 1)[0] ?? ""}`;
+		const columns = room - widthOf(lead) - 1;
+		const hint = `  ${keyText("tui.input.submit", keybindings)} send  escape cancel`;
+		const hasHint = input.getValue() === "" && widthOf(hint) < columns;
+		const field = input.render(hasHint ? 1 : columns)[0] ?? "";
+		return ` ${pen.fg("accent", lead)} ${field}${hasHint ? pen.fg("muted", hint) : ""}`;
 	};
 
 	const unsubscribe = background.subscribe(() => {
