@@ -335,7 +335,10 @@ async fn pi_continues_a_script_only_with_the_imports_of_its_last_start_by_the_us
     write("lib.mts", "// A comment.\n");
     let started = allow_script("flow.mts", &cwd, context, &user()).await.expect("the user allows it");
     assert_eq!(started.imports, None, "the user may start it with any imports");
-    let again = || allowed_script(&started.path, &cwd, context).map(|script| script.imports);
+    let again = || {
+        let script = allowed_script(&started.path, &cwd, context);
+        script.map(|script| script.imports).map_err(|refused| refused.to_string())
+    };
     assert_eq!(again(), Ok(Some(BTreeMap::new())), "unknown imports are refused");
     // The process of the script records them.
     let lib = cwd.join("lib.mts");
@@ -355,7 +358,10 @@ async fn pi_continues_a_script_only_with_the_imports_of_its_last_start_by_the_us
     let other = scene.path("other");
     fs::create_dir(&other).expect("the directory is created");
     std::os::unix::fs::symlink(cwd.join("flow.mts"), other.join("flow.mts")).expect("the link is created");
-    let linked = || allowed_script(&other.join("flow.mts"), &other, context).map(|script| script.imports);
+    let linked = || {
+        let script = allowed_script(&other.join("flow.mts"), &other, context);
+        script.map(|script| script.imports).map_err(|refused| refused.to_string())
+    };
     let not_allowed = format!("`{}` has changed since you allowed it", other.join("flow.mts").display());
     assert_eq!(linked(), Err(not_allowed));
     allow_script("flow.mts", &other, context, &user()).await.expect("the user allows it");

@@ -158,7 +158,7 @@ for (const version of piVersions) {
 			const rpc = startRpc(stage.world, { answer: yes });
 			await notice(
 				rpc,
-				/the workflow denied ended with an earlier pi, and `projectAgentPolicy` does not allow programs of a project/,
+				/the workflow denied ended with an earlier pi, and `[^`]*denied\.ts` may not run: `projectAgentPolicy` does not allow programs of a project/,
 			);
 			const refused = await rpc.notices("/subagents workflow denied.ts");
 			assert.match(refused, /`denied\.ts` may not run: `projectAgentPolicy` does not allow programs of a project/);

@@ -25,12 +25,21 @@ const LEVELS: [(&str, LevelFilter); 6] = [
     ("trace", LevelFilter::TRACE),
 ];
 
+/// A part of a filter that is not known.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FilterError {
+    #[error("{}", unknown(_0, "component that logs", "components", &PARTS))]
+    Part(String),
+    #[error("{}", unknown(_0, "level", "levels", &LEVELS.map(|(level, _)| level)))]
+    Level(String),
+}
+
 /// Reads a filter. `None` if it turns everything off.
 ///
 /// # Errors
 ///
-/// If a directive is wrong; the text names it and lists the valid names.
-pub(super) fn parse(filter: &str) -> Result<Option<Targets>, String> {
+/// If a directive is wrong; the error names it and lists the valid names.
+pub(super) fn parse(filter: &str) -> Result<Option<Targets>, FilterError> {
     let mut targets = Targets::new();
     let mut max_level = LevelFilter::OFF;
     for directive in filter.split(',').map(str::trim).filter(|directive| !directive.is_empty()) {
@@ -52,18 +61,13 @@ pub(super) fn parse(filter: &str) -> Result<Option<Targets>, String> {
     Ok((max_level > LevelFilter::OFF).then_some(targets))
 }
 
-fn known_part(name: &str) -> Result<&str, String> {
-    if PARTS.contains(&name) {
-        return Ok(name);
-    }
-    Err(unknown(name, "component that logs", "components", &PARTS))
+fn known_part(name: &str) -> Result<&str, FilterError> {
+    if PARTS.contains(&name) { Ok(name) } else { Err(FilterError::Part(name.to_owned())) }
 }
 
-fn known_level(name: &str) -> Result<LevelFilter, String> {
+fn known_level(name: &str) -> Result<LevelFilter, FilterError> {
     let known = LEVELS.iter().find(|(level, _)| level.eq_ignore_ascii_case(name));
-    known
-        .map(|(_, level)| *level)
-        .ok_or_else(|| unknown(name, "level", "levels", &LEVELS.map(|(level, _)| level)))
+    known.map(|(_, level)| *level).ok_or_else(|| FilterError::Level(name.to_owned()))
 }
 
 fn unknown(name: &str, kind: &str, plural: &str, known: &[&str]) -> String {
@@ -122,7 +126,8 @@ mod tests {
                  child, warden, early, budget, question, tree, delivery",
             ),
         ] {
-            assert_eq!(parse(filter).err().as_deref(), Some(expected), "{filter}");
+            let error = parse(filter).expect_err("the filter is invalid");
+            assert_eq!(error.to_string(), expected, "{filter}");
         }
     }
 

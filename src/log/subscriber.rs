@@ -14,9 +14,9 @@ use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::{Registry, fmt as lines};
 
 use super::file::{LogFile, timestamp};
-use super::filter::{VARIABLE, parse};
+use super::filter::{FilterError, VARIABLE, parse};
 use files::layout;
-use sanitizer::{Code, Diagnostic, Sanitizer, SanitizerOptions, Severity, quoted};
+use sanitizer::{Code, Diagnostic, Sanitizer, SanitizerOptions, Severity, quoted, with_cause};
 
 /// Bytes of a line. A reason is far shorter.
 const MAX_LINE: usize = 8 * 1024;
@@ -26,8 +26,17 @@ const MAX_SECRETS: usize = 4096;
 /// The code of the notice that the variable is set, but there is no log.
 const LOG_OFF: Code = (Severity::Warning, "LOG_OFF");
 
+/// The reason why the variable is set, but there is no log.
+#[derive(Debug, thiserror::Error)]
+enum LogError {
+    #[error("{}", quoted(&format!("{VARIABLE}={filter}")))]
+    Filter { filter: String, source: FilterError },
+    #[error("{VARIABLE}: no log in {}", directory.display())]
+    File { directory: PathBuf, source: io::Error },
+}
+
 /// Decided once: a process logs to one file, or to none.
-static LOG: OnceLock<Result<Log, String>> = OnceLock::new();
+static LOG: OnceLock<Result<Log, LogError>> = OnceLock::new();
 
 /// The log of this process.
 struct Log {
@@ -57,22 +66,20 @@ pub enum Report {
 /// Turns the log on, unless `filter` turns everything off or this process has a log already. The log is a file below
 /// the agent directory that gets every line, sanitized. Blocks for the creation of that file.
 pub fn start(filter: &str, agent_dir: &Path, redacted: impl FnOnce() -> SanitizerOptions) {
-    let targets = match parse(filter) {
+    let parsed = match parse(filter) {
         Ok(None) => return,
-        Ok(Some(targets)) => Ok(targets),
-        Err(wrong) => Err(format!("{}: {wrong}", quoted(&format!("{VARIABLE}={filter}")))),
+        Ok(targets) => Ok(targets),
+        Err(source) => Err(LogError::Filter { filter: filter.to_owned(), source }),
     };
-    let mut is_new = false;
+    let mut targets = None;
     let log = LOG.get_or_init(|| {
-        is_new = true;
-        targets.as_ref().map_err(Clone::clone).and_then(|_| {
-            let directory = layout::logs(agent_dir);
-            let file = LogFile::create(&directory, std::process::id(), header(filter));
-            let failed = |error: io::Error| format!("{VARIABLE}: no log in {}: {error}", directory.display());
-            Ok(Log::new(filter, file.map_err(failed)?, redacted()))
-        })
+        targets = parsed?;
+        let directory = layout::logs(agent_dir);
+        let file = LogFile::create(&directory, std::process::id(), header(filter));
+        let file = file.map_err(|source| LogError::File { directory, source })?;
+        Ok(Log::new(filter, file, redacted()))
     });
-    if let (true, Ok(log), Ok(targets)) = (is_new, log, targets) {
+    if let (Ok(log), Some(targets)) = (log, targets) {
         let lines = lines::layer().with_ansi(false).with_timer(Clock).with_writer(log);
         // The error of a full disk must not appear in the terminal.
         let subscriber = Registry::default().with(targets).with(lines.log_internal_errors(false));
@@ -94,7 +101,7 @@ pub fn report() -> Report {
     match LOG.get() {
         None => Report::Off,
         Some(Ok(log)) => Report::On { filter: log.filter.clone(), path: log.path.clone() },
-        Some(Err(why)) => Report::Failed(why.clone()),
+        Some(Err(error)) => Report::Failed(with_cause(error)),
     }
 }
 

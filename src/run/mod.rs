@@ -50,9 +50,9 @@ mod state;
 
 pub use admit::{
     AdmittedRun, AgentInfo, AgentValues, AllowedScript, CallSettings, CannotRun, Described, Extensions,
-    InvalidConfig, Listed, Listing, Refusal, RemoteLimit, Sourced, Unmet, ValueSource, WriteReach,
-    allow_script, allowed_script, describe, find_agents, for_person, is_script, list_agents, load_config,
-    look_up, prepare, prepare_with, start_log,
+    InvalidConfig, Listed, Listing, Refusal, RemoteLimit, ScriptRefused, Sourced, Unmet, ValueSource,
+    WriteReach, allow_script, allowed_script, describe, find_agents, for_person, is_script, list_agents,
+    load_config, look_up, prepare, prepare_with, start_log,
 };
 pub(crate) use admit::{
     SHOWN_TASK_BYTES, ask_again, cannot_continue, default_agent, fetched_programs, find_permission_hooks,

@@ -47,7 +47,7 @@ pub use refusal::{InvalidConfig, Refusal, for_person};
 pub use remote_limits::RemoteLimit;
 pub(crate) use remote_limits::cannot_continue;
 pub use resolve::Unmet;
-pub use script::{AllowedScript, allow_script, allowed_script, is_script};
+pub use script::{AllowedScript, ScriptRefused, allow_script, allowed_script, is_script};
 pub use settings::{CallSettings, load_config, start_log};
 pub(crate) use values::remembered as remembered_model;
 pub(crate) use values::starts_another_pi;

@@ -36,6 +36,51 @@ pub struct AllowedScript {
     pub imports: Option<BTreeMap<PathBuf, String>>,
 }
 
+/// The reason why a script may not run.
+#[derive(Debug, thiserror::Error)]
+pub enum ScriptRefused {
+    /// Node does not run files of this name.
+    #[error("{} is not a script: its name must end with one of {}", path_text(_0), extensions())]
+    NotAScript(PathBuf),
+    /// There is no such file.
+    #[error("there is no file {}", path_text(_0))]
+    Missing(PathBuf),
+    /// The user could not read the whole file.
+    #[error(
+        "{} has more than {MAX_CONFIRMED_BYTES} bytes: move parts of it to files that it imports",
+        path_text(_0)
+    )]
+    TooLarge(PathBuf),
+    /// The file cannot be read.
+    #[error("{} cannot be read", path_text(path))]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// A setting forbids it.
+    #[error("{} may not run: `{setting}` does not allow programs of a project", quoted(path))]
+    Denied {
+        /// The file, as the caller wrote it.
+        path: String,
+        /// The key of the setting.
+        setting: &'static str,
+    },
+    /// The user said no.
+    #[error("{} was not started: you said no", quoted(_0))]
+    Declined(String),
+    /// The user did not answer.
+    #[error("{} was not started: the question was closed without an answer", quoted(_0))]
+    Unanswered(String),
+    /// The user has allowed another text.
+    #[error("{} has changed since you allowed it", path_text(_0))]
+    Changed(PathBuf),
+    /// An imported file is not the one of the last start by the user.
+    #[error("{}, which it imports, has changed since you started it", path_text(_0))]
+    ImportChanged(PathBuf),
+}
+
 /// A line of the file that records imports.
 #[derive(serde::Deserialize)]
 struct Import {
@@ -47,13 +92,13 @@ struct Import {
 ///
 /// # Errors
 ///
-/// The reason, in words for the user.
+/// If a setting forbids it, the user does not allow it, or the file is no readable script.
 pub async fn allow_script(
     path: &str,
     cwd: &Path,
     context: &Arc<HostContext>,
     callbacks: &dyn HostCallbacks,
-) -> Result<AllowedScript, String> {
+) -> Result<AllowedScript, ScriptRefused> {
     let (script, text, policies) = {
         // Reports write the home directory as `~`.
         let file = cwd.join(expand_home(path.into(), context.home.as_deref()));
@@ -66,14 +111,12 @@ pub async fn allow_script(
             let project = outer_project(&script.path, &cwd);
             let is_allowed =
                 is_confirmed(&context.agent_dir, script.file(project.as_deref()), &script.sha256);
-            Ok::<_, String>((script, text, (config, project, is_allowed)))
+            Ok::<_, ScriptRefused>((script, text, (config, project, is_allowed)))
         };
         blocking(read).await?
     };
     let (config, project, is_allowed) = policies;
-    let denied = |setting: &str| {
-        Err(format!("{} may not run: `{setting}` does not allow programs of a project", quoted(path)))
-    };
+    let denied = |setting| Err(ScriptRefused::Denied { path: path.to_owned(), setting });
     match config.project_agent_policy {
         ProjectAgentPolicy::Allow => return Ok(script),
         ProjectAgentPolicy::Deny => return denied("projectAgentPolicy"),
@@ -88,13 +131,8 @@ pub async fn allow_script(
     let answered = tokio::time::timeout(callbacks.answer_timeout(), callbacks.confirm(request));
     match answered.await.ok().flatten() {
         Some(true) => {}
-        Some(false) => return Err(format!("{} was not started: you said no", quoted(path))),
-        None => {
-            return Err(format!(
-                "{} was not started: the question was closed without an answer",
-                quoted(path)
-            ));
-        }
+        Some(false) => return Err(ScriptRefused::Declined(path.to_owned())),
+        None => return Err(ScriptRefused::Unanswered(path.to_owned())),
     }
     let saved = {
         let (script, agent_dir) = (script.clone(), context.agent_dir.clone());
@@ -110,19 +148,23 @@ pub async fn allow_script(
 ///
 /// # Errors
 ///
-/// The reason, in words for the user.
-pub fn allowed_script(path: &Path, cwd: &Path, context: &HostContext) -> Result<AllowedScript, String> {
+/// If the policy forbids it, the script or an import has changed, or the file is no readable script.
+pub fn allowed_script(
+    path: &Path,
+    cwd: &Path,
+    context: &HostContext,
+) -> Result<AllowedScript, ScriptRefused> {
     let policy = CallSettings::read(cwd, context).config().project_agent_policy;
     let (mut script, _) = read_script(path, cwd, context)?;
-    let shown = |path: &Path| quoted(&path.to_string_lossy());
     let project = outer_project(&script.path, cwd);
     let is_allowed = || is_confirmed(&context.agent_dir, script.file(project.as_deref()), &script.sha256);
     match policy {
         ProjectAgentPolicy::Deny => {
-            return Err("`projectAgentPolicy` does not allow programs of a project".into());
+            let path = path.to_string_lossy().into_owned();
+            return Err(ScriptRefused::Denied { path, setting: "projectAgentPolicy" });
         }
         ProjectAgentPolicy::Confirm if !is_allowed() => {
-            return Err(format!("{} has changed since you allowed it", shown(path)));
+            return Err(ScriptRefused::Changed(path.to_owned()));
         }
         ProjectAgentPolicy::Confirm | ProjectAgentPolicy::Allow => {}
     }
@@ -131,7 +173,7 @@ pub fn allowed_script(path: &Path, cwd: &Path, context: &HostContext) -> Result<
         !std::fs::read(path).is_ok_and(|bytes| content_hash(&bytes) == **hash)
     };
     if let Some((import, _)) = imports.iter().find(is_changed) {
-        return Err(format!("{}, which it imports, has changed since you started it", shown(import)));
+        return Err(ScriptRefused::ImportChanged(import.clone()));
     }
     script.imports = Some(imports);
     Ok(script)
@@ -164,11 +206,13 @@ pub fn is_script(file: &Path) -> bool {
     file.extension().is_some_and(|extension| EXTENSIONS.iter().any(|known| extension == *known))
 }
 
-fn read_script(file: &Path, cwd: &Path, context: &HostContext) -> Result<(AllowedScript, String), String> {
-    let shown = quoted(&file.to_string_lossy());
+fn read_script(
+    file: &Path,
+    cwd: &Path,
+    context: &HostContext,
+) -> Result<(AllowedScript, String), ScriptRefused> {
     if !is_script(file) {
-        let known = EXTENSIONS.map(|extension| format!("`.{extension}`")).join(", ");
-        return Err(format!("{shown} is not a script: its name must end with one of {known}"));
+        return Err(ScriptRefused::NotAScript(file.to_owned()));
     }
     let read = || {
         let path = std::fs::canonicalize(file)?;
@@ -177,15 +221,19 @@ fn read_script(file: &Path, cwd: &Path, context: &HostContext) -> Result<(Allowe
         let imports_file = layout::script_imports(&context.agent_dir).join(name).with_extension("jsonl");
         Ok((AllowedScript { path, sha256, imports_file, imports: None }, text))
     };
-    read().map_err(|error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no file {shown}"),
-        io::ErrorKind::FileTooLarge => {
-            format!(
-                "{shown} has more than {MAX_CONFIRMED_BYTES} bytes: move parts of it to files that it imports"
-            )
-        }
-        _ => format!("{shown} cannot be read: {error}"),
+    read().map_err(|source: io::Error| match source.kind() {
+        io::ErrorKind::NotFound => ScriptRefused::Missing(file.to_owned()),
+        io::ErrorKind::FileTooLarge => ScriptRefused::TooLarge(file.to_owned()),
+        _ => ScriptRefused::Unreadable { path: file.to_owned(), source },
     })
+}
+
+fn path_text(path: &Path) -> String {
+    quoted(&path.to_string_lossy())
+}
+
+fn extensions() -> String {
+    EXTENSIONS.map(|extension| format!("`.{extension}`")).join(", ")
 }
 
 /// Replaces the tabs of indentation, which would be marks that hide the code.

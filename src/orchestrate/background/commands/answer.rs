@@ -31,6 +31,7 @@ use crate::run::{
 };
 use crate::transcript::{Transcript, Wanted, read_transcript, session_id};
 use agents::config::OnExit;
+use sanitizer::with_cause;
 use supervisor::Detached;
 
 /// The error of a run without a transcript.
@@ -106,7 +107,7 @@ pub async fn answer(
             let (cwd, context) = cwd_and_context(view, host.context);
             match Box::pin(allow_script(&file, &cwd, &context, &*callbacks)).await {
                 Ok(script) => workflows::start(script, &host.scripts),
-                Err(why) => Report::error(why),
+                Err(refused) => Report::error(with_cause(&refused)),
             }
         }
         Command::Doctor => {

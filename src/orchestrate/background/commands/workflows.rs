@@ -21,10 +21,11 @@ use crate::present::{
     workflow_stopped_report, workflow_stops_report, workflow_unchanged, workflows_report,
 };
 use crate::run::{
-    AllowedScript, CallSettings, HostCallbacks, RunRecord, WorkflowState, allow_script, allowed_script,
-    blocking,
+    AllowedScript, CallSettings, HostCallbacks, RunRecord, ScriptRefused, WorkflowState, allow_script,
+    allowed_script, blocking,
 };
 use files::canonical;
+use sanitizer::with_cause;
 
 /// A script whose process the host of the conversation has started.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -63,16 +64,19 @@ pub async fn interrupted_workflows(
         });
         interrupted.collect()
     };
-    let mut interrupted: Vec<(String, Result<AllowedScript, String>)> = blocking(read).await;
+    let mut interrupted: Vec<(String, Result<AllowedScript, ScriptRefused>)> = blocking(read).await;
     interrupted.retain(|(_, script)| !script.as_ref().is_ok_and(|script| is_running(scripts, script)));
     let may_run = interrupted.iter().filter(|(_, script)| script.is_ok());
     let claimed = claim_continuations(&view.scope, may_run.map(|(id, _)| id.clone()).collect()).await;
     interrupted.retain(|(id, script)| script.is_err() || claimed.contains(id));
     let shown = shown_workflows(view).await;
     let settings = settings(view).await;
-    let of = |(id, script): (String, Result<AllowedScript, String>)| {
+    let of = |(id, script): (String, Result<AllowedScript, ScriptRefused>)| {
         let workflow = shown.iter().find(|workflow| workflow.id == id)?;
-        let text = workflow_continues_text(workflow, script.as_ref().err().map(String::as_str));
+        let text = workflow_continues_text(
+            workflow,
+            script.as_ref().err().map(|refused| with_cause(refused)).as_deref(),
+        );
         let text = settings.sanitizer().sanitize(&text).into_string();
         Some(InterruptedWorkflow { text, script: script.ok() })
     };
@@ -221,7 +225,7 @@ async fn answer_on(
         RunCommand::Resume { message: None } if workflow.can_resume() => {
             let file = workflow.script.unwrap_or_default().to_string_lossy().into_owned();
             let script = allow_script(&file, cwd, context, callbacks).await;
-            script.map_or_else(Report::error, |script| start(script, scripts))
+            script.map_or_else(|refused| Report::error(with_cause(&refused)), |script| start(script, scripts))
         }
         RunCommand::Info { .. } => workflow_report(&workflow),
         RunCommand::Discard { is_sure: false } if !workflow.is_running() => {
