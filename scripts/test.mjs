@@ -33,9 +33,9 @@ const testLimitMs = 300_000;
 
 /**
  * The time after which a step without any output is ended. Node waits without a limit for the output of a process that
- * a test file has left behind.
+ * a test file has left behind. On a busy machine a step may wait half an hour for the compilers of the others.
  */
-const silenceMs = 20 * 60_000;
+const silenceMs = 60 * 60_000;
 
 /**
  * The numbers of parallel test files. Files of the edge wait most of the time. Files of the extension start pi, which

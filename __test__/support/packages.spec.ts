@@ -62,7 +62,7 @@ function runNpm(cwd: string, ...args: string[]): string {
 		cwd,
 		encoding: "utf8",
 		stdio: ["ignore", "pipe", "pipe"],
-		timeout: 60_000,
+		timeout: 300_000,
 	});
 }
 

@@ -50,7 +50,7 @@ test("a test file that does not exit after its tests fails with its name", (t) =
 	const { status, stdout } = spawnSync(process.execPath, [prepared, "--test", "--test-reporter=spec", file], {
 		env: { ...env, TEST_EXIT_MS: "100" },
 		encoding: "utf8",
-		timeout: 60_000,
+		timeout: 120_000,
 	});
 	assert.equal(status, 1);
 	assert.match(stdout, /✔ passes[\s\S]*waits\.spec\.mjs does not exit after its tests\. It keeps open: .*Timeout/);

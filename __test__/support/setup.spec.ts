@@ -36,7 +36,7 @@ function onMachineWith(
 	const { status, stdout, stderr } = spawnSync(process.execPath, [join(clone, file), ...args], {
 		env: { PATH: path, HOME: path },
 		encoding: "utf8",
-		timeout: 20_000,
+		timeout: 120_000,
 	});
 	return { code: status ?? -1, text: stdout + stderr };
 }
