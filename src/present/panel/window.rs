@@ -6,7 +6,7 @@ use std::ops::Deref;
 use super::keys::moved;
 use crate::present::paint::{Page, Theme};
 use crate::present::runs::draw_entry;
-use crate::transcript::{Transcript, TranscriptEntry};
+use crate::transcript::{Transcript, TranscriptEntry, TranscriptRole};
 
 /// The number of entries kept while the view follows the end.
 const FOLLOWED_ENTRIES: usize = 400;
@@ -202,8 +202,42 @@ impl Window {
         Place { block, line }
     }
 
-    /// Returns the lines of a block. The block after the last one is the tail.
+    /// Returns the index of the entry that is drawn at a position. The file has the results of simultaneous calls after all of
+    /// these calls, in the same order. Each result is drawn below its call.
+    fn drawn_at(&self, place: usize) -> usize {
+        use TranscriptRole::{ToolCall, ToolResult};
+        let is = |index: usize, role| self.blocks.get(index).is_some_and(|block| block.entry.role() == role);
+        let first = |mut index: usize, role| {
+            while index > 0 && is(index - 1, role) {
+                index -= 1;
+            }
+            index
+        };
+        let start = if is(place, ToolResult) {
+            first(first(place, ToolResult), ToolCall)
+        } else if is(place, ToolCall) {
+            first(place, ToolCall)
+        } else {
+            return place;
+        };
+        let calls = (start..).take_while(|&index| is(index, ToolCall)).count();
+        let results = (start + calls..).take_while(|&index| is(index, ToolResult)).count();
+        // The calls of some results may not be loaded.
+        if results > calls {
+            return place;
+        }
+        let offset = place - start;
+        start
+            + match offset {
+                _ if offset >= 2 * results => offset - results,
+                _ if offset % 2 == 0 => offset / 2,
+                _ => calls + offset / 2,
+            }
+    }
+
+    /// Returns the lines of the block at a position. The block after the last one is the tail.
     fn lines<'a>(&'a mut self, block: usize, screen: &'a Screen) -> &'a [String] {
+        let block = self.drawn_at(block);
         let Some(Block { entry, lines }) = self.blocks.get_mut(block) else { return screen.tail };
         let draw = || Page::draw(screen.theme, screen.width, |page| draw_entry(page, entry));
         lines.get_or_insert_with(draw)
@@ -214,4 +248,26 @@ impl Window {
 fn is_end(blocks: &[Block], entries: &[TranscriptEntry]) -> bool {
     let mut both = blocks.iter().rev().zip(entries.iter().rev());
     !blocks.is_empty() && both.all(|(block, entry)| block.entry == *entry)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_result_is_drawn_below_its_call() {
+        let entry = |kind| match kind {
+            'c' => TranscriptEntry::ToolCall { name: String::new(), summary: String::new() },
+            'r' => TranscriptEntry::ToolResult { name: String::new(), is_error: false, text: String::new() },
+            _ => TranscriptEntry::User(String::new()),
+        };
+        let order = |kinds: &str| {
+            let blocks = kinds.chars().map(|kind| Block::from(entry(kind))).collect();
+            let window = Window { blocks, ..Window::default() };
+            (0..kinds.len()).map(|place| window.drawn_at(place)).collect::<Vec<_>>()
+        };
+        assert_eq!(order("uccrru"), [0, 1, 3, 2, 4, 5]);
+        assert_eq!(order("cccr"), [0, 3, 1, 2], "two calls are under way");
+        assert_eq!(order("crrcr"), [0, 1, 2, 3, 4], "a call is not loaded");
+    }
 }
