@@ -114,11 +114,15 @@ pub(super) fn clip(mut spans: Vec<Span>, columns: usize) -> Vec<Span> {
     spans
 }
 
-/// Returns the words of a text that lie within `columns`, without a separator at their end.
+/// Returns the words of a text that lie within `columns`, without a separator at their end. A path ends after a directory.
 fn whole_words(text: &str, columns: usize) -> &str {
     let kept = slice(text, 0..columns);
     let ends_word = text[kept.len()..].starts_with(' ');
-    let words = kept.rfind(' ').filter(|_| !ends_word).map_or(kept, |blank| &kept[..blank]);
+    let words = match kept.rfind([' ', '/', '\\']).filter(|_| !ends_word) {
+        Some(end) if kept[end..].starts_with(' ') => &kept[..end],
+        Some(end) => &kept[..=end],
+        None => kept,
+    };
     words.trim_end_matches([' ', '·', ',', ':', ';', '('])
 }
 
@@ -189,7 +193,7 @@ pub(super) fn wrap(spans: &[Span], columns: usize, lead: &[Span]) -> Vec<Vec<Spa
     ranges.into_iter().map(|range| (range.start, range.end)).enumerate().map(line).collect()
 }
 
-/// Cuts a path to `columns`. It is cut before a name, unless that leaves half of the width empty.
+/// Cuts a path to `columns`. It is cut before a name, unless that leaves two thirds of the width empty.
 pub(super) fn fit_path(path: &str, columns: usize) -> String {
     let all = width_of(path);
     if all <= columns {
@@ -204,12 +208,12 @@ pub(super) fn fit_path(path: &str, columns: usize) -> String {
     let room = columns.saturating_sub(1);
     let end = slice(path, all - room..all);
     match end.find(['/', '\\']) {
-        Some(name) if end[..name].chars().count() <= room / 2 => format!("{ELLIPSIS}{}", &end[name..]),
+        Some(name) if end[..name].chars().count() <= room * 2 / 3 => format!("{ELLIPSIS}{}", &end[name..]),
         _ => format!("{ELLIPSIS}{end}"),
     }
 }
 
-/// Cuts a text to its last `columns`. It is cut before a word, unless that leaves half of the width empty.
+/// Cuts a text to its last `columns`. It is cut before a word, unless that leaves two thirds of the width empty.
 fn fit_end(text: &str, columns: usize) -> String {
     let all = width_of(text);
     if all <= columns {
@@ -217,7 +221,7 @@ fn fit_end(text: &str, columns: usize) -> String {
     }
     let end = slice(text, all - columns..all);
     match end.find(' ') {
-        Some(blank) if end[..blank].chars().count() <= columns / 2 => {
+        Some(blank) if end[..blank].chars().count() <= columns * 2 / 3 => {
             format!("{ELLIPSIS}{}", &end[blank + 1..])
         }
         _ => format!("{ELLIPSIS}{}", slice(text, all - columns.saturating_sub(1)..all)),
@@ -252,6 +256,7 @@ mod tests {
             ("/home/u/very/long/path/file.rs", 22, "…/long/path/file.rs"),
             ("/home/u/very/long/path/file.rs", 12, "…/file.rs"),
             ("C:\\Users\\me\\project\\file.rs", 18, "…\\project\\file.rs"),
+            ("~/.pi/2026-01-01T09-00-00-000Z_demo/75460deb/session.jsonl", 50, "…/75460deb/session.jsonl"),
             ("a-file-with-a-long-name.rs", 10, "…g-name.rs"),
             ("/short/a-folder-with-a-long-name/x.rs", 20, "…th-a-long-name/x.rs"),
         ] {
@@ -267,6 +272,7 @@ mod tests {
             ("option --profile", 13, "option --pro…"),
             ("read · the loader", 8, "read…"),
             ("Find, then say", 8, "Find…"),
+            ("load in src/config.ts reads", 20, "load in src/…"),
             ("設定の読み込みを調べる", 9, "設定の読…"),
             (" a", 1, "…"),
         ] {
@@ -287,5 +293,6 @@ mod tests {
         assert_eq!(fit_end("it is in the loader", 19), "it is in the loader");
         assert_eq!(fit_end("it is in the loader", 12), "…the loader");
         assert_eq!(fit_end("itisintheloader", 7), "…loader");
+        assert_eq!(fit_end("src/load-configuration.ts, and I still read", 36), "…and I still read");
     }
 }

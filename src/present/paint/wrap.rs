@@ -7,6 +7,8 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::width::{grapheme_width, slice, width_of};
 
+/// Stands between the parts of a line.
+const SEPARATOR: &str = " · ";
 /// The maximum length of a word that is broken at separators. Longer words are not paths, and breaking them is slow.
 const MAX_NAME_LENGTH: usize = 4096;
 
@@ -52,6 +54,12 @@ fn wrap_line(text: &str, line: Range<usize>, columns: usize, lines: &mut Vec<Ran
                     end_line(current.clone());
                 }
                 (current, used) = broken(text, part, columns, &mut end_line);
+            } else if used + width > columns
+                && let Some(last) = last_part(text, &current, &part, columns)
+            {
+                end_line(current.start..last - SEPARATOR.len());
+                current = last..part.end;
+                used = width_of(&text[current.clone()]);
             } else if used + width > columns && used > 0 {
                 end_line(current.clone());
                 // A line does not begin with the blank at which it was broken.
@@ -65,6 +73,16 @@ fn wrap_line(text: &str, line: Range<usize>, columns: usize, lines: &mut Vec<Ran
     if !current.is_empty() {
         end_line(current);
     }
+}
+
+/// Returns the start of the last part of a line with parts, if the line keeps more than half of its width without it, and the
+/// next line has room for it and the next word. A line rather ends between two parts than within one.
+fn last_part(text: &str, line: &Range<usize>, next: &Range<usize>, columns: usize) -> Option<usize> {
+    let start = line.start + text[line.clone()].rfind(SEPARATOR)? + SEPARATOR.len();
+    let is_end = start == line.end || text[next.end..].starts_with(SEPARATOR.trim_start());
+    let kept = width_of(&text[line.start..start - SEPARATOR.len()]);
+    let fits = width_of(&text[start..next.end]) <= columns;
+    (!is_end && kept * 2 > columns && fits).then_some(start)
 }
 
 /// Breaks a word that is wider than a line. Returns its last line, which others can follow.
@@ -153,6 +171,17 @@ mod tests {
         assert_eq!(lines("配置文件 and", 5), ["配置", "文件", "and"]);
         assert_eq!(lines("abcdefgh i", 3), ["abc", "def", "gh", "i"]);
         assert_eq!(lines("", 3), [""]);
+    }
+
+    #[test]
+    fn a_line_ends_between_two_parts_rather_than_within_one() {
+        let run = "a1b2 · worker · 4.1s ago · not applied yet";
+        assert_eq!(lines(run, 34), ["a1b2 · worker · 4.1s ago", "not applied yet"]);
+        let steps = "apply: /subagents apply 1 · discard: /subagents discard 1";
+        assert_eq!(lines(steps, 48), ["apply: /subagents apply 1", "discard: /subagents discard 1"]);
+        // Less than half of the line would remain, or the last part has no room in the next line.
+        assert_eq!(lines("one · two three four five", 20), ["one · two three four", "five"]);
+        assert_eq!(lines("one two · three · four", 15), ["one two · three", "· four"]);
     }
 
     #[test]
