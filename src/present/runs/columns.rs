@@ -1,13 +1,17 @@
 //! The columns of a list of runs.
 
+use std::collections::BTreeSet;
+
 use crate::present::paint::{Cell, Color, Part, SharedPrefix, Span, TableRow, share, width_of};
 
 const NAME: Column = Column { max_columns: 28, share: Some(3), ..Column::NEW };
 /// A wide page has room for longer names: this share of its width, up to this many columns.
 const WIDE_NAME_SHARE: usize = 4;
 const WIDE_NAME_COLUMNS: usize = 60;
-/// A narrower page has no room for a readable activity, so that names get half of it.
+/// A narrower page has no room for a readable activity next to long names, so that names get half of it.
 const ACTIVITY_FROM: usize = 38;
+/// The room that an activity and the time need next to short names.
+const ACTIVITY_COLUMNS: usize = 24;
 const AGENT: Column = Column { max_columns: 14, from: 60, ..Column::NEW };
 const MODEL: Column = Column { max_columns: 20, from: 116, ..Column::NEW };
 /// `59m59s`.
@@ -77,7 +81,9 @@ pub(super) struct Columns {
     /// The beginning that each name shares with another one.
     shared_prefix: Vec<Option<SharedPrefix>>,
     has_agents: bool,
+    /// A column with one model everywhere would take its room from the activity.
     has_models: bool,
+    has_activity: bool,
     has_tokens: bool,
     has_costs: bool,
 }
@@ -86,11 +92,15 @@ impl Columns {
     /// Only where runs are numbered costs are compared.
     pub(super) fn of(rows: &[RowTexts], is_numbered: bool, width: usize) -> Self {
         let names: Vec<_> = rows.iter().map(|row| row.name.clone()).collect();
+        let models: BTreeSet<_> =
+            rows.iter().map(|row| &row.model).filter(|model| !model.is_empty()).collect();
         Self {
             width,
             shared_prefix: distinguished(&names),
             has_agents: rows.iter().any(|row| !row.agent.is_empty()),
-            has_models: rows.iter().any(|row| !row.model.is_empty()),
+            has_models: models.len() > 1,
+            has_activity: width >= ACTIVITY_FROM
+                || names.iter().all(|name| width_of(name) + ACTIVITY_COLUMNS <= width),
             has_tokens: rows.iter().any(|row| !row.tokens.is_empty()),
             has_costs: is_numbered && rows.iter().any(|row| !row.cost.is_empty()),
         }
@@ -104,7 +114,7 @@ impl Columns {
         let cells = [(NAME, "run"), (AGENT, agent), (MODEL, model), (TIME, "time")];
         let cells = cells.into_iter().filter_map(|(column, name)| column.heading(self.width, name)).collect();
         let trailing = self.trailing(TOKENS.heading(self.width, "tokens"), COST.heading(self.width, "cost"));
-        let parts = vec![activity_part(vec![Span::new("dim", "doing")])];
+        let parts = vec![self.activity_part(vec![Span::new("dim", "doing")])];
         TableRow { lead: vec![lead], cells, parts, trailing, ..TableRow::default() }
     }
 
@@ -115,7 +125,7 @@ impl Columns {
         let cells = [
             name.map(|cell| Cell { shared_prefix: self.shared_prefix[index].clone(), ..cell }),
             AGENT.cell(width, Span::new("muted", &row.agent)),
-            MODEL.cell(width, Span::new("muted", &row.model)),
+            MODEL.cell(width, Span::new("muted", if self.has_models { row.model.as_str() } else { "" })),
             TIME.steady(width, Span::new("muted", &row.elapsed)),
         ];
         let trailing = self.trailing(
@@ -130,15 +140,15 @@ impl Columns {
         }
     }
 
+    /// Returns the part in the room that the columns leave, unless that is almost none.
+    pub(super) fn activity_part(&self, spans: Vec<Span>) -> Part {
+        Part { min_columns: Some(0), ..Part::new(if self.has_activity { spans } else { Vec::new() }) }
+    }
+
     fn trailing(&self, tokens: Option<Cell>, cost: Option<Cell>) -> Vec<Cell> {
         let tokens = tokens.filter(|_| self.has_tokens);
         tokens.into_iter().chain(cost.filter(|_| self.has_costs)).collect()
     }
-}
-
-/// Returns the part in the room that the columns leave, unless that is almost none.
-pub(super) fn activity_part(spans: Vec<Span>) -> Part {
-    Part { min_columns: Some(0), from: ACTIVITY_FROM, ..Part::new(spans) }
 }
 
 /// Returns the differences of names with the same beginning.

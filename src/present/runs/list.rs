@@ -1,6 +1,6 @@
 //! Runs below each other: the list of the panel, and the widget above the editor.
 
-use super::columns::{Columns, activity_part};
+use super::columns::Columns;
 use super::view::{ELSEWHERE, ShownRun, UNREAD, read_runs};
 use super::workflow::{is_of, widget_activity, workflow_activity, workflow_texts};
 use crate::present::ShownWorkflow;
@@ -128,7 +128,7 @@ pub(crate) fn draw_list(page: &mut Page, rows: &[ListRow], view: &ListView) {
                 run.activity(note, *is_nested, view.now_ms)
             }
         };
-        line.parts.push(activity_part(activity));
+        line.parts.push(columns.activity_part(activity));
         page.row(line, &widths);
     }
 }
@@ -148,7 +148,7 @@ pub fn draw_widget(page: &mut Page, live: &str, unread: &str, workflows: &str, m
     activities.extend(working.iter().map(|run| run.activity("", false, now_ms)));
     let columns = Columns::of(&texts, false, page.width());
     let row = |(index, activity)| {
-        let parts = vec![activity_part(activity)];
+        let parts = vec![columns.activity_part(activity)];
         TableRow { parts, ..columns.line(index, &texts[index], "accent") }
     };
     let mut rows: Vec<TableRow> = activities.into_iter().enumerate().map(row).collect();
