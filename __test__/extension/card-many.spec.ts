@@ -81,7 +81,7 @@ describe("the card of tasks under way", () => {
 	it("has a line for each task and one for all", () => {
 		assert.deepEqual(parallel().update(update(EVERY)).lines(120), [
 			"● subagent parallel · 6 tasks",
-			"  ✓ explorer      8.2s  find the loader              The loader is in… · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
+			"  ✓ explorer      8.2s  find the loader              The loader is in src/… · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  ● reviewer       12s  review the last commit       $ cargo test --workspace --locked · 3s ago · 3 turns · $0.02",
 			"  ✗ tester       3m00s  run the tests                timed out (silent) · no output for 180 s · 3 turns · $0.02",
 			"  ◐ researcher      1s  read what the standard says  starting",
@@ -117,7 +117,7 @@ describe("the card of tasks under way", () => {
 		const tasks = plan.map(({ agent }) => ({ ...at(0, "running", atWork), agent }));
 		for (const width of [60, 100]) {
 			const rows = parallel(plan).update(update(tasks)).lines(width).slice(1, 4);
-			for (const [index, row] of rows.entries()) assert.match(row, new RegExp(`12s  … ${files[index]?.slice(0, 12)}`));
+			for (const [index, row] of rows.entries()) assert.match(row, new RegExp(`12s  … ${files[index]?.slice(0, 11)}`));
 		}
 	});
 
@@ -328,11 +328,11 @@ describe("the card of ended tasks", () => {
 		];
 		const card = parallel(PLAN.slice(0, 3)).finish({ mode: "parallel", results, error: failure });
 		assert.deepEqual(card.lines(100), [
-			"⚠ subagent parallel · 2 of 3 completed",
+			"⚠ subagent parallel · 2 of 3 completed · ctrl+o to expand",
 			"  ✓ explorer  3.2s  find the loader         Answer 1. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  ✗ reviewer  3.2s  review the last commit  timed out (silent) · no output for 180 s · $0.02",
 			"  ✓ tester    3.2s  run the tests           Answer 3. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
-			"  2 completed · 1 failed · 9 turns · ↑37.2k ↓2.8k R121k · $0.07 · fake/big · ctrl+o to expand",
+			"  2 completed · 1 failed · 9 turns · ↑37.2k ↓2.8k R121k · $0.07 · fake/big",
 		]);
 	});
 
@@ -342,10 +342,13 @@ describe("the card of ended tasks", () => {
 		card.lines();
 		pass(7_000);
 		const ended: CardDetails = { mode: "parallel", results: [result(0), result(1)] };
-		assert.equal(card.finish(ended).lines()[0], "✓ subagent parallel · 2 tasks · 7.0s");
+		assert.equal(card.finish(ended).lines()[0], "✓ subagent parallel · 2 tasks · 7.0s · ctrl+o to expand");
 		pass(60_000);
-		assert.equal(card.lines()[0], "✓ subagent parallel · 2 tasks · 7.0s");
-		assert.equal(parallel(PLAN.slice(0, 2)).finish(ended).lines()[0], "✓ subagent parallel · 2 tasks");
+		assert.equal(card.lines()[0], "✓ subagent parallel · 2 tasks · 7.0s · ctrl+o to expand");
+		assert.equal(
+			parallel(PLAN.slice(0, 2)).finish(ended).lines()[0],
+			"✓ subagent parallel · 2 tasks · ctrl+o to expand",
+		);
 	});
 
 	it("shows the changed files", () => {
@@ -381,12 +384,12 @@ describe("the card of ended tasks", () => {
 		const error = { code: "SUBAGENT_FAILED", message: "step 2: it broke" } as const;
 		const card = chain(PLAN.slice(0, 3)).finish({ mode: "chain", results, error }, "", true);
 		assert.deepEqual(card.lines(), [
-			"✗ subagent chain · stopped at step 2 of 3 · 6.4s",
+			"✗ subagent chain · stopped at step 2 of 3 · 6.4s · ctrl+o to expand",
 			"  1 ✓ explorer  3.2s  Answer 1. · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  2 ✗ reviewer  3.2s  failed · it broke · 3 turns · ↑12.4k ↓932 R40.2k · $0.02",
 			"  3 – tester          skipped · not started: step 2 failed",
 			"  1 completed · 1 failed · 1 skipped · 6 turns · ↑24.8k ↓1.9k R80.4k · $0.05",
-			"  fake/big · ctrl+o to expand",
+			"  fake/big",
 		]);
 	});
 
@@ -397,7 +400,7 @@ describe("the card of ended tasks", () => {
 		];
 		const error = { code: "SUBAGENT_FAILED", message: "x" } as const;
 		const lines = parallel(PLAN.slice(0, 2)).finish({ mode: "parallel", results: stopped, error }, "", true).lines();
-		assert.equal(lines[0], "⚠ subagent parallel · 0 of 2 completed");
+		assert.equal(lines[0], "⚠ subagent parallel · 0 of 2 completed · ctrl+o to expand");
 		assert.match(lines[1] ?? "", /⚠ explorer {2}3\.2s {2}over budget · `budget\.maxTurns` rea/);
 		assert.match(lines[2] ?? "", /⚠ reviewer {2}3\.2s {2}stopped · Answer 2\./);
 		assert.match(lines[3] ?? "", /^ {2}1 over budget · 1 stopped · 6 turns/);
@@ -419,7 +422,7 @@ describe("the card of ended tasks", () => {
 		];
 		const card = parallel(PLAN.slice(0, 3)).finish({ mode: "parallel", results: failed }, "", true);
 		assert.deepEqual(card.lines(60), [
-			"⚠ subagent parallel · 0 of 3 completed",
+			"⚠ subagent parallel · 0 of 3 completed · ctrl+o to expand",
 			"  ✗ explorer  3.2s  failed · 3 turns · $0.02",
 			"      the provider said: no no no no no no no no no no no no",
 			"      no no no no no no no no no no no no no no no no no no…",
@@ -427,7 +430,7 @@ describe("the card of ended tasks", () => {
 			"      `limits.memoryBytes` reached: 2.1 of 2.0 GB",
 			"  – tester          stopped before it started · Answer 3.",
 			"  2 failed · 1 skipped · 6 turns · ↑24.8k ↓1.9k R80.4k",
-			"  $0.05 · fake/big · ctrl+o to expand",
+			"  $0.05 · fake/big",
 		]);
 	});
 

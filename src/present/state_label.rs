@@ -152,9 +152,13 @@ fn retry_text(RetryNotice { attempt, max_attempts, at_ms, error }: &RetryNotice,
         // A countdown ends with its last second, not with a zero.
         format!(" in {}", figures::elapsed(Duration::from_secs(remaining_ms.div_ceil(1_000))))
     };
-    let reason = error.as_ref().map(|error| format!(" · {error}")).unwrap_or_default();
+    let reason =
+        error.as_deref().map(|error| format!(" · {}", short_provider(error.into()))).unwrap_or_default();
     format!("retry {attempt}{of}{when}{reason}")
 }
+
+/// The beginning of a provider's error with a reason.
+const PROVIDER_ERROR: &str = "the model's provider reported an error: ";
 
 /// The errors of runs that a person has stopped. The state says the same.
 const STOPPED: [&str; 2] = ["cancelled by user", "stopped on request"];
@@ -164,7 +168,15 @@ pub(super) fn reason<'a>(state: &str, error: &'a str) -> Cow<'a, str> {
     let fact = error.trim();
     let fact = fact.strip_prefix(NOT_STARTED).unwrap_or(fact);
     let is_said = state == RunOutcome::Aborted.as_str() && STOPPED.contains(&fact);
-    if is_said { "".into() } else { for_person(error) }
+    if is_said { "".into() } else { short_provider(for_person(error)) }
+}
+
+/// Shortens the beginning of a provider's error: next to a mark and an agent, one word is enough.
+fn short_provider(error: Cow<'_, str>) -> Cow<'_, str> {
+    match error.strip_prefix(PROVIDER_ERROR) {
+        Some(rest) => format!("provider: {rest}").into(),
+        None => error,
+    }
 }
 
 /// The word for an outcome.

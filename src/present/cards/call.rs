@@ -113,7 +113,9 @@ impl<'a> Card<'a> {
             mode if page.width() < TOOL_FROM => title(self.mark(), mode, ""),
             mode => title(self.mark(), "subagent", mode),
         };
-        page.line([title, progress.into(), Part::from(clock).ranked(1)]);
+        let has_more = self.has_ended() && !self.is_expanded && !list.views.is_empty();
+        let hint = if has_more { page.expand_hint() } else { Span::default() };
+        page.line([title, progress.into(), Part::from(clock).ranked(1), Part::from(hint).ranked(2)]);
         if !self.has_ended() && !self.is_live() {
             list.draw(page);
         }
@@ -237,9 +239,6 @@ impl<'a> Card<'a> {
         }
         let usage: Usage = sum(views.iter().filter_map(|view| view.usage.as_ref()));
         spans.extend(figures(&usage, None, common_model(views)));
-        if self.has_ended() && !self.is_expanded {
-            spans.push(page.expand_hint());
-        }
         page.figures(spans, if self.has_ended() { usize::MAX } else { SUMMARY_ROWS });
     }
 

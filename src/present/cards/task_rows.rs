@@ -23,6 +23,8 @@ const TIME_FROM: usize = 34;
 /// A narrower terminal shows the task only where there is nothing else to show, or where it tells tasks of one agent apart.
 const TASK_FROM: usize = 90;
 const TASK_FROM_IF_REPEATED: usize = 44;
+/// From this width on, the other tasks of such a call show theirs, too, so that all rows have the same columns.
+const TASK_FROM_NEXT_TO_REPEATED: usize = 72;
 const TASK_SHARE: usize = 4;
 const TASK_COLUMNS: usize = 32;
 /// The same in a terminal that has room for it.
@@ -116,8 +118,14 @@ impl<'a> TaskList<'a> {
             lead.push(Span::new("muted", format!("{:>digits$} ", index + 1)));
         }
         lead.push(Span::new(view.mark().color(), format!("{} ", view.mark().sign())));
-        let is_repeated = self.views.iter().filter(|other| other.agent == view.agent).count() > 1;
-        let has_task = width >= if is_repeated { TASK_FROM_IF_REPEATED } else { TASK_FROM };
+        let is_repeated =
+            |view: &TaskView| self.views.iter().filter(|other| other.agent == view.agent).count() > 1;
+        let has_task = width
+            >= match () {
+                () if is_repeated(view) => TASK_FROM_IF_REPEATED,
+                () if self.views.iter().any(is_repeated) => TASK_FROM_NEXT_TO_REPEATED,
+                () => TASK_FROM,
+            };
         let agent = brief(view.agent);
         let agent = if agent.is_empty() { "…".to_owned() } else { agent };
         // A name that is still arriving must not move the cells below.
