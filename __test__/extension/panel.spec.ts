@@ -82,7 +82,7 @@ describe("the list", () => {
 			"   → read src/load.rs",
 			"   3 turns · ↑12.4k ↓932 R40.2k · $0.02 · scripted/scripted-model",
 		]);
-		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all sessions  ? keys  escape close");
+		assert.equal(panel.foot, "enter open  s stop  m message  i info  l log  a all runs  ? keys  escape close");
 	});
 
 	it("begins with the changes that wait, and does not call an ended run foreground", async () => {
@@ -122,7 +122,7 @@ describe("the list", () => {
 		await panel.press("g", KEYS.enter);
 		assert.match(panel.text, /▸ ● \+ review/);
 		assert.doesNotMatch(panel.text, /src\/a\.ts/);
-		assert.equal(panel.foot, "enter show runs  s stop  i info  a all sessions  ? keys  escape close");
+		assert.equal(panel.foot, "enter show runs  s stop  i info  a all runs  ? keys  escape close");
 		await panel.press(KEYS.enter, "j");
 		assert.equal(panel.foot.includes("enter open"), true, panel.foot);
 		await panel.press(KEYS.left);
@@ -137,7 +137,7 @@ describe("the list", () => {
 		await panel.press("g", KEYS.enter);
 		assert.match(panel.text, /^ ▸ \? \+ review .* 1 running$/m);
 		assert.match(panel.text, /\n {3}\? find the loader \(explorer\) asks: Delete build\/\?\n/);
-		assert.equal(panel.foot, "enter show runs  o question  s stop  i info  a all sessions  ? keys  escape close");
+		assert.equal(panel.foot, "enter show runs  o question  s stop  i info  a all runs  ? keys  escape close");
 		await panel.press("o");
 		assert.deepEqual(panel.answered, [run.runId]);
 		background.now(placed("src/a.ts"));
@@ -177,7 +177,7 @@ describe("the list", () => {
 		background.shown = [aWorkflow({ phase: "read" })];
 		await passing(11_000);
 		assert.match(panel.text, /^ ▸ ● +review .* read$/m);
-		assert.equal(panel.foot, "s stop  i info  a all sessions  ? keys  escape close");
+		assert.equal(panel.foot, "s stop  i info  a all runs  ? keys  escape close");
 		for (const key of ["m", "d", "l", "b"]) {
 			await panel.press(key);
 			assert.equal(panel.foot, "this key is for a run: choose one of the workflow “review”");
@@ -350,7 +350,7 @@ describe("the list", () => {
 		background.others = [other];
 		assert.doesNotMatch(panel.text, /other/);
 		await panel.press("a");
-		assert.match(panel.text, /Sub-agents · all sessions[\s\S]*● \d other[\s\S]*a this session/);
+		assert.match(panel.text, /Sub-agents · all sessions[\s\S]*● \d other[\s\S]*a own runs/);
 		background.others = [endedRun(other)];
 		await passing(2_500);
 		assert.match(panel.text, /✓ \d other/);
@@ -497,7 +497,7 @@ describe("keys with an effect", () => {
 		const script = { path: "/project/review.ts", sha256: "0", importsFile: "/imports.jsonl" };
 		background.answer = (line) => ({ ...report(`done: ${line}`), workflow: script });
 		await panel.press("G");
-		assert.equal(panel.foot, "s give up  r continue  i info  a all sessions  ? keys  escape close");
+		assert.equal(panel.foot, "s give up  r continue  i info  a all runs  ? keys  escape close");
 		await panel.press("r", "i");
 		const words = background.commands.map((line) => line.replace(/workflow:[0-9a-f]{32}$/, "KEY"));
 		assert.deepEqual(words, ["stop KEY", "resume KEY", "info KEY"], "a run may have the same name");
@@ -538,7 +538,7 @@ describe("keys with an effect", () => {
 		assert.match(panel.text, /^ Report of log\n[\s\S]*field 59/);
 		assert.deepEqual(background.commands, [`info ${run.key}`, `log ${run.key} 200 tools`]);
 		await panel.press("q", "?");
-		assert.match(panel.text, /^ Keys\n[\s\S]*stop the run or the workflow and everything it started/);
+		assert.match(panel.text, /^ Keys\n[\s\S]*stop it and everything it started/);
 		await panel.press(KEYS.escape, KEYS.escape);
 		assert.ok(panel.isClosed);
 		assert.equal(panel.dones, 1);

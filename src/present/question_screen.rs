@@ -217,15 +217,15 @@ impl QuestionScreen {
     fn hint(&self, keys: &QuestionKeyNames, is_writing: bool, is_broken: bool) -> (&'static str, String) {
         let QuestionKeyNames { up, down, page_down, end, confirm, cancel, .. } = keys;
         if !self.is_read && (self.is_hurried || self.chosen > 0) {
-            let text = format!("Scroll to the end first: {page_down} or {end} · {cancel} cancels");
+            let text = format!("Scroll to the end first: {page_down} or {end}  {cancel} cancel");
             return (if self.is_hurried { "warning" } else { "muted" }, text);
         }
         if is_writing {
-            return ("muted", format!("{confirm} sends · {cancel} cancels"));
+            return ("muted", format!("{confirm} send  {cancel} cancel"));
         }
-        let broken = if is_broken { format!(" · {BROKEN} no space here") } else { String::new() };
-        let moves = format!("{up}/{down} moves · {confirm} selects · {cancel} cancels");
-        ("muted", format!("{moves} · other keys: editor{broken}"))
+        let broken = if is_broken { format!("  {BROKEN} no space here") } else { String::new() };
+        let moves = format!("{up}/{down} move  {confirm} select  {cancel} cancel");
+        ("muted", format!("{moves}  other keys: editor{broken}"))
     }
 }
 

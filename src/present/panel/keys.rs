@@ -89,12 +89,7 @@ pub fn panel_keys() -> Vec<PanelKey> {
         bound("tui.altScreen.top", key(A::Top, &["home", "g"], "to the first")),
         bound(
             "tui.altScreen.bottom",
-            key(
-                A::Bottom,
-                &["end", "shift+g"],
-                "to the last; a transcript then shows new entries as they \
-                                                 arrive",
-            ),
+            key(A::Bottom, &["end", "shift+g"], "to the last; follow a transcript"),
         ),
         bound(
             "tui.select.confirm",
@@ -102,13 +97,9 @@ pub fn panel_keys() -> Vec<PanelKey> {
         ),
         bound("app.tools.expand", key(A::Tools, &["t"], "in a transcript: with or without tool calls")),
         key(A::Answer, &["o"], "open the question of a waiting run"),
-        key(A::Stop, &["s"], "stop the run or the workflow and everything it started; asks once"),
-        key(A::Background, &["b"], "move it to the background; the call that waits for it returns"),
-        key(
-            A::Message,
-            &["m"],
-            "send a message: a running run reads it next, an ended one continues with it",
-        ),
+        key(A::Stop, &["s"], "stop it and everything it started; asks once"),
+        key(A::Background, &["b"], "move it to the background"),
+        key(A::Message, &["m"], "send a message; an ended run continues with it"),
         key(A::Resume, &["r"], "resume a run that has ended; continue a workflow"),
         key(A::Log, &["l"], "the conversation so far"),
         key(A::Info, &["i"], "all details of the run or the workflow"),
@@ -134,10 +125,13 @@ impl KeyNames<'_> {
         at.and_then(|at| self.0.get(at)?.first()).map_or("", String::as_str)
     }
 
-    /// Draws all keys and their effects.
+    /// Draws all keys and their effects. A low terminal shows the first ones, so the keys that scroll come last.
     pub(super) fn draw(&self, page: &mut Page) {
         let columns = KEY_COLUMNS.min(page.width() / 2);
-        for (PanelKey { description, .. }, names) in panel_keys().iter().zip(self.0) {
+        let keys = panel_keys().into_iter().zip(self.0);
+        let (scrolling, others): (Vec<_>, Vec<_>) =
+            keys.partition(|(key, _)| scrolled(key.action, 1).is_some());
+        for (PanelKey { description, .. }, names) in others.into_iter().chain(scrolling) {
             // A key that does not fit is left out. The first one is enough.
             let mut whole = (1..=names.len()).rev().map(|count| names[..count].join(" "));
             let fits = |names: &String| width_of(names) <= columns;

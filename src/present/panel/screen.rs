@@ -505,7 +505,7 @@ impl Panel {
                 view.hints(run.map(change_hints).unwrap_or_default())
             }
             None => {
-                let all = (PanelAction::All, if self.runs.is_all { "this session" } else { "all sessions" });
+                let all = (PanelAction::All, if self.runs.is_all { "own runs" } else { "all runs" });
                 let row = self.list.current(&self.runs).map(|(_, row)| self.runs.drawn(row));
                 let mut hints = match row {
                     None => Vec::new(),
