@@ -97,7 +97,8 @@ for (const version of piVersions) {
 			const surface = await describeTools({ cwd: stage.world.cwd, agentDir: stage.world.agentDir, tools });
 			const counted = surface.tools.map(({ name, promptSnippet, promptGuidelines }) => {
 				const { description, parameters } = definitionIn(request, name);
-				return JSON.stringify({ name, description, promptSnippet, promptGuidelines, parameters });
+				const guidelines = promptGuidelines.length > 0 ? promptGuidelines : undefined;
+				return JSON.stringify({ name, description, promptSnippet, promptGuidelines: guidelines, parameters });
 			});
 			const { delegationPolicy = "" } = surface;
 			const tokens = [...counted, delegationPolicy].join("").length / 4;
