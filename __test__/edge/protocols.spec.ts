@@ -279,9 +279,10 @@ function comparable({ scene, result }: { scene: Scene; result: ToolResult }, row
 		.replaceAll(scene.root, "<scene>")
 		.replaceAll(result.details.runId ?? "no id", "<run>")
 		.replaceAll(/reached: \d+ of 10|process \d+/g, "<figure>");
-	const varies = ["durationMs", ...(row.knows ? ["usage", "stopReason", "displayItems"] : [])];
+	const unknown = row.knows ? ["usage", "stopReason", "displayItems"] : [];
 	return JSON.parse(json, (key, value) => {
-		if (varies.includes(key)) return undefined;
+		if (unknown.includes(key)) return undefined;
+		if (key.endsWith("Ms")) return "a time";
 		return key === "resources" ? Object.keys(value) : value;
 	});
 }

@@ -238,7 +238,7 @@ function detailsOf(agent: string): Record<string, unknown> {
 }
 
 /** Result fields that differ on each machine and each time: only their type is compared. */
-const varying = /^(runId|sessionFile|durationMs|peakRssBytes|cpuMs|processes|enforced|mechanism|supervision)$/;
+const varying = /^(runId|sessionFile|\w+Ms|peakRssBytes|processes|enforced|mechanism|supervision)$/;
 
 /** A result with types in the place of what varies. */
 function settled(value: unknown, key = ""): unknown {
