@@ -189,6 +189,14 @@ mod tests {
     }
 
     #[test]
+    fn the_extension_knows_a_session_tool_by_its_name() {
+        for &tool in Tool::TEXTS {
+            let is_known = tool.starts_with("sessions_") && tool != Tool::SessionsSpawn.as_str();
+            assert_eq!(parse_call(tool, json!({})).is_some(), is_known, "{tool}");
+        }
+    }
+
+    #[test]
     fn limits_are_clamped_to_their_bounds() {
         for (asked, expected) in [(None, 20), (Some(0), 1), (Some(7), 7), (Some(4_000_000_000_u32), 200)] {
             let Ok(SessionCall::List(wanted)) =
