@@ -1,4 +1,4 @@
-// pi-subagent-native 0.2.0 b765f3d221cbaa30. Generated from extension/ by `npm run build:extension`.
+// pi-subagent-native 0.2.0 684437997bc612ff. Generated from extension/ by `npm run build:extension`.
 var __create = Object.create;
 var __defProp = Object.defineProperty;
 var __getOwnPropDesc = Object.getOwnPropertyDescriptor;
@@ -6204,8 +6204,8 @@ var FIRST_LINE = /^\/\/ pi-subagent-native (\S+) \S+\./;
 function staleNotice() {
   if (false) return void 0;
   const onDisk = FIRST_LINE.exec(ownText());
-  if (!onDisk || onDisk[0].includes(` ${"0.2.0 b765f3d221cbaa30"}.`)) return void 0;
-  const [version] = "0.2.0 b765f3d221cbaa30".split(" ");
+  if (!onDisk || onDisk[0].includes(` ${"0.2.0 684437997bc612ff"}.`)) return void 0;
+  const [version] = "0.2.0 684437997bc612ff".split(" ");
   const what = onDisk[1] === version ? "another build of it" : onDisk[1];
   return `this pi still runs ${version}, while ${what} is installed; restart pi to use it`;
 }
@@ -6980,8 +6980,10 @@ function redrawEnded() {
 }
 function extentOf(context, backgroundKey) {
   const { rows } = process.stdout;
-  const stopKey = keyText("app.interrupt", context).replace(/^escape\b/, "esc");
-  const keys = { stopKey, ...backgroundKey && { backgroundKey: keyName(backgroundKey) } };
+  const keys = {
+    stopKey: keyText("app.interrupt", context),
+    ...backgroundKey && { backgroundKey: keyName(backgroundKey) }
+  };
   return { isExpanded: context.expanded, nowMs: Date.now(), ...keys, ...rows !== void 0 && { rows } };
 }
 function shownSecond(context) {
@@ -7518,7 +7520,11 @@ function panel({ background, session: session2, callbacks, answer: answer2, foll
     const room = Math.max(1, pen.width - 2);
     const lead = clip(label, Math.floor(room / 2));
     input.focused = screen2.focused;
-    return ` ${pen.fg("accent", lead)} ${input.render(room - widthOf(lead) - 1)[0] ?? ""}`;
+    const columns = room - widthOf(lead) - 1;
+    const hint = `  ${keyText("tui.input.submit", keybindings)} send  escape cancel`;
+    const hasHint = input.getValue() === "" && widthOf(hint) < columns;
+    const field = input.render(hasHint ? 1 : columns)[0] ?? "";
+    return ` ${pen.fg("accent", lead)} ${field}${hasHint ? pen.fg("muted", hint) : ""}`;
   };
   const unsubscribe = background.subscribe(() => {
     if (background.session !== session2) return close();
