@@ -58,23 +58,19 @@ fn draw_line(page: &mut Page, line: &ReportLine, has_marks: bool, column: usize)
     let text = Span::new(if mark.sign().is_empty() { mark.color() } else { "toolOutput" }, text);
     let name = Span::new("accent", folded(name));
     if name.text.is_empty() {
-        // A line below a named one begins where the text of that line does.
-        if *indent > 0 && column > 0 {
-            lead.push(Span::new("muted", " ".repeat(column + GAP)));
-        }
         page.wrapped(&lead, &[text], Limit::None);
     } else if text.text.is_empty() {
         page.wrapped(&lead, &[name.bold()], Limit::None);
     } else {
-        if let Some(missing) = column.checked_sub(width_of(&name.text)) {
-            lead.extend([name, Span::new("accent", " ".repeat(missing + GAP))]);
+        let missing = column.checked_sub(width_of(&name.text));
+        let gap = Span::new("accent", " ".repeat(missing.unwrap_or_default() + GAP));
+        // If the name fits its column, wrapped lines are aligned with the text; otherwise with the name.
+        if missing.is_some() {
+            lead.extend([name, gap]);
+            page.wrapped(&lead, &[text], Limit::None);
         } else {
-            // A name that is wider than its column has lines of its own, so that all texts begin in the same column.
-            page.wrapped(&lead, &[name], Limit::None);
-            let columns = lead.iter().map(|span| width_of(&span.text)).sum::<usize>() + column + GAP;
-            lead = vec![Span::new("muted", " ".repeat(columns))];
+            page.wrapped(&lead, &[name, gap, text], Limit::None);
         }
-        page.wrapped(&lead, &[text], Limit::None);
     }
 }
 

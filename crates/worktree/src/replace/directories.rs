@@ -87,7 +87,7 @@ pub(crate) fn remove_directory(root: &Path, path: &Path) -> io::Result<()> {
 pub(crate) fn set_permissions(root: &Path, path: &Path, old: u32, new: u32) -> io::Result<()> {
     let (above, name) = parent(root, path, false)?;
     let file = open::regular_no_follow_at(&above, &name)?;
-    if fstat(&file)?.st_mode & 0o7777 != old {
+    if Mode::from_raw_mode(fstat(&file)?.st_mode) != Mode::from_raw_mode(old as RawMode) {
         return Err(io::Error::other("its permissions have changed in the meantime"));
     }
     Ok(fchmod(&file, Mode::from_raw_mode(new as RawMode))?)
