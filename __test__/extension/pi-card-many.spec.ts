@@ -80,7 +80,7 @@ for (const version of piVersions) {
 				others.open();
 				await card(
 					tui,
-					/✗ reviewer .* failed · the model's provider/,
+					/✗ reviewer .* failed · provider: `400/,
 					/✓ tester .* Now it is my turn\. /,
 					/✓ implementer/,
 				);
@@ -93,9 +93,9 @@ for (const version of piVersions) {
 				await tui.waitFor("That is all.");
 				await card(
 					tui,
-					/^⚠ subagent parallel · 3 of 4 completed · \d+(\.\d)?s$/,
+					/^⚠ subagent parallel · 3 of 4 completed · \d+(\.\d)?s · ctrl\+o to expand$/,
 					/^ {2}✓ explorer .* It is here\. · 2 turns /,
-					/^ {2}✗ reviewer .* {2}refuse +failed · the model's provider .*no credit is left`$/,
+					/^ {2}✗ reviewer .* {2}refuse +failed · provider: .*no credit is left`$/,
 					/^ {2}✓ tester/,
 					/^ {2}✓ implementer/,
 					/^ {2}to continue reviewer: \/subagents resume \w{8}$/,
@@ -127,7 +127,7 @@ for (const version of piVersions) {
 				);
 				await tui.press("Escape");
 				const ended = [
-					/^⚠ subagent chain · stopped at step 2 of 3 · \S+s$/,
+					/^⚠ subagent chain · stopped at step 2 of 3 · \S+s · ctrl\+o to expand$/,
 					/^ {2}1 ✓ explorer .* The beginning\./,
 					/^ {2}2 ⚠ reviewer .* stopped · I stay/,
 					/^ {2}3 – tester +never +stopped before it started$/,

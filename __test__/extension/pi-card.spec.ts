@@ -269,7 +269,7 @@ for (const version of piVersions) {
 			assert.match(several?.call ?? "", /^○ subagent parallel · 2 tasks/);
 			assert.match(several?.result ?? "", /^✓ subagent parallel · 2 tasks/);
 			assert.match(chain?.call ?? "", /^○ subagent chain · 2 steps/);
-			assert.match(chain?.result ?? "", /^✓ subagent chain · 2 steps · \d[\d.]*s\n/);
+			assert.match(chain?.result ?? "", /^✓ subagent chain · 2 steps · \d[\d.]*s(?: · ctrl\+o to expand)?\n/);
 			await rpc.close();
 		});
 	});
