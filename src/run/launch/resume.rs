@@ -11,7 +11,8 @@ use serde_json::Value;
 use crate::run::spec::Resumption;
 use crate::transcript::MAX_HEADER;
 #[cfg(unix)]
-use files::exclusive::{has_no_locks, is_path_locked, lock as try_lock, remove};
+use files::exclusive::is_path_locked;
+use files::exclusive::{has_no_locks, lock as try_lock, remove};
 use files::open::refuse_links;
 use files::{FileError, layout, private};
 

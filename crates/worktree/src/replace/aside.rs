@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io::{self, Read as _};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt as _;
@@ -23,11 +22,6 @@ use files::open;
 const KEPT_SUFFIX: &str = ".kept";
 /// The maximum number of names that are tried.
 pub(super) const ATTEMPTS: u32 = 100;
-
-/// Returns a number that a child cannot predict. Otherwise it could take all names of temporary files.
-pub(crate) fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
-}
 
 /// Returns true if the file system does not have this kind of rename.
 pub(super) fn is_unsupported(error: Errno) -> bool {

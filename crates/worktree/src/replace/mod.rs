@@ -20,7 +20,7 @@ mod unsupported;
 #[cfg(unix)]
 mod writer;
 
-pub(crate) use step::{Failure, LINK, OnFailure, Place, State, Step, WriteError};
+pub(crate) use step::{Failure, LINK, OnFailure, Place, State, Step, WriteError, random};
 #[cfg(not(unix))]
 pub(super) use unsupported::{
     has_asides, make_directory, permissions, probe, remove_asides, remove_directory,
@@ -28,7 +28,7 @@ pub(super) use unsupported::{
 };
 #[cfg(unix)]
 pub(super) use {
-    aside::{has_asides, random, remove_asides},
+    aside::{has_asides, remove_asides},
     compare::{permissions, probe},
     directories::{make_directory, remove_directory, set_directory_permissions, set_permissions},
     writer::write_all,

@@ -1,5 +1,6 @@
 //! Describes one replacement and its possible failures.
 
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -72,4 +73,9 @@ pub(crate) enum WriteError {
     /// The system refused the replacement.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+/// Returns a number that a child cannot predict. Otherwise it could take all names of temporary files.
+pub(crate) fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
 }

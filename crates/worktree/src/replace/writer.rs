@@ -15,10 +15,10 @@ use rustix::fs::{
 };
 use rustix::io::Errno;
 
-use super::aside::{ATTEMPTS, is_unsupported, keep, move_to_name, random, set_aside};
+use super::aside::{ATTEMPTS, is_unsupported, keep, move_to_name, set_aside};
 use super::compare::{expect, is_no_directory};
 use super::directories::{parent, remove_empty};
-use super::step::{Failure, LINK, OnFailure, State, Step, WriteError};
+use super::step::{Failure, LINK, OnFailure, State, Step, WriteError, random};
 
 /// The mode of an executable file.
 const EXECUTABLE: u32 = 0o100_755;
