@@ -220,19 +220,18 @@ impl Window {
         } else {
             return place;
         };
-        let calls = (start..).take_while(|&index| is(index, ToolCall)).count();
-        let results = (start + calls..).take_while(|&index| is(index, ToolResult)).count();
+        let count = |from, role| (from..self.len()).take_while(|&index| is(index, role)).count();
+        let calls = count(start, ToolCall);
+        let results = count(start + calls, ToolResult);
         // The calls of some results may not be loaded.
         if results > calls {
             return place;
         }
-        let offset = place - start;
-        start
-            + match offset {
-                _ if offset >= 2 * results => offset - results,
-                _ if offset % 2 == 0 => offset / 2,
-                _ => calls + offset / 2,
-            }
+        match place - start {
+            offset if offset >= 2 * results => place - results,
+            offset if offset % 2 == 1 => start + calls + offset / 2,
+            offset => start + offset / 2,
+        }
     }
 
     /// Returns the lines of the block at a position. The block after the last one is the tail.
