@@ -78,12 +78,7 @@ for (const version of piVersions) {
 					/^ {2}2 running · 2 queued · \d+s · 1 turn /,
 				);
 				others.open();
-				await card(
-					tui,
-					/✗ reviewer .* failed · provider: `400/,
-					/✓ tester .* Now it is my turn\. /,
-					/✓ implementer/,
-				);
+				await card(tui, /✗ reviewer .* failed · provider: `400/, /✓ tester .* Now it is my turn\. /, /✓ implementer/);
 				assert.match(await tui.screen(), /● subagent parallel/, "a failed task does not end the others");
 
 				await tui.resize(40, 50);
