@@ -57,7 +57,8 @@ fn wrap_line(text: &str, line: Range<usize>, columns: usize, lines: &mut Vec<Ran
             } else if used + width > columns
                 && let Some(last) = last_part(text, &current, &part, columns)
             {
-                end_line(current.start..last - SEPARATOR.len());
+                // Nothing but the blank is left out: people read exact texts here.
+                end_line(current.start..last - 1);
                 current = last..part.end;
                 used = width_of(&text[current.clone()]);
             } else if used + width > columns && used > 0 {
@@ -176,9 +177,9 @@ mod tests {
     #[test]
     fn a_line_ends_between_two_parts_rather_than_within_one() {
         let run = "a1b2 · worker · 4.1s ago · not applied yet";
-        assert_eq!(lines(run, 34), ["a1b2 · worker · 4.1s ago", "not applied yet"]);
+        assert_eq!(lines(run, 34), ["a1b2 · worker · 4.1s ago ·", "not applied yet"]);
         let steps = "apply: /subagents apply 1 · discard: /subagents discard 1";
-        assert_eq!(lines(steps, 48), ["apply: /subagents apply 1", "discard: /subagents discard 1"]);
+        assert_eq!(lines(steps, 48), ["apply: /subagents apply 1 ·", "discard: /subagents discard 1"]);
         // Less than half of the line would remain, or the last part has no room in the next line.
         assert_eq!(lines("one · two three four five", 20), ["one · two three four", "five"]);
         assert_eq!(lines("one two · three · four", 15), ["one two · three", "· four"]);
