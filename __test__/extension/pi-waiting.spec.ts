@@ -80,8 +80,9 @@ for (const size of usualSizes) {
 			await tui.submitCommand("subagents", "diff last");
 			await tui.waitFor(`apply: /subagents apply ${id} · discard: /subagents discard ${id}`);
 			await tui.submitCommand("subagents", "doctor");
-			// The report is longer than the screen, and this check is its last.
-			await tui.waitFor((screen) => screen.replace(/\s+/g, " ").includes(`changes ${waits}`));
+			// The report is longer than the screen, and this check is its last. A line may end in place of the separator.
+			const words = (text: string) => text.replace(/[\s·]+/g, " ");
+			await tui.waitFor((screen) => words(screen).includes(words(`changes ${waits}`)));
 			await tui.close();
 		});
 	});
