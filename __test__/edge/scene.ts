@@ -63,6 +63,12 @@ function unconfined<T extends Change>(options: T): T {
 	return { ...options, config: { sandbox: "off", protocol: "json", ...options.config } };
 }
 
+/** The directories of all scenes. A store that later tests end may write once more into the directory of an earlier one. */
+const roots: string[] = [];
+process.on("exit", () => {
+	for (const root of roots) rmSync(root, { recursive: true, force: true });
+});
+
 /** The directory of a test's runs. It is removed after the test, which fails if a process remains. */
 export class Scene {
 	readonly root: string;
@@ -74,6 +80,7 @@ export class Scene {
 
 	constructor(test: TestContext, script: string, change: Change = {}) {
 		this.root = realpathSync(mkdtempSync(join(tmpdir(), "psn-edge-")));
+		roots.push(this.root);
 		test.after(() => this.#close());
 		this.project = join(this.root, "project");
 		this.agentDir = join(this.root, "agent");
