@@ -101,7 +101,7 @@ test(`the card of a stopped call of pi ${newestPi} names the run and the command
 		await tui.press("C-d");
 		await tui.ended();
 		await tui.close();
-		// Nothing is to be applied, but the run can be resumed.
+		// The run has no changes to apply, but it can be resumed.
 		const next = await startTui(stage.world, { columns: 80, rows: 24 });
 		await next.waitFor("scripted-model");
 		await next.submitCommand("subagents", "list");

@@ -11,7 +11,7 @@ use crate::run::{Caveat, NOT_STARTED, RetryNotice, RunOutcome, RunState, TaskSta
 use sanitizer::figures::{self, epoch_ms};
 use sanitizer::one_line;
 
-/// The longest shown state or signal. A session may hold one that a later release has written.
+/// The longest shown state or signal. A session may hold a longer word from a later release.
 const MAX_WORD: usize = 40;
 
 /// The facts that decide the label of a state.

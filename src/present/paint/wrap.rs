@@ -57,7 +57,7 @@ fn wrap_line(text: &str, line: Range<usize>, columns: usize, lines: &mut Vec<Ran
             } else if used + width > columns
                 && let Some(last) = last_part(text, &current, &part, columns)
             {
-                // Nothing but the blank is left out: people read exact texts here.
+                // Only the blank is left out, as at every other end of a line. `wrap` decides about the separator.
                 end_line(current.start..last - 1);
                 current = last..part.end;
                 used = width_of(&text[current.clone()]);

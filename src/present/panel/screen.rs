@@ -442,7 +442,7 @@ impl Panel {
         let PanelView { rows, keys, now_ms, .. } = view;
         let edge = usize::from(rows >= RULES_FROM_ROWS);
         let edges = || Page::draw(theme, width, |page| page.rule("")).into_iter().take(edge);
-        // The keys depend on what the body shows, and the body has the rows that the foot leaves.
+        // The keys depend on the content of the body. The body gets the rows above the foot.
         let mut foot_rows = 1;
         let (head, body, foot) = loop {
             let room = rows.saturating_sub(1 + foot_rows + 2 * edge);

@@ -340,7 +340,7 @@ async fn start(
         let agent = agent.clone();
         let read = move || {
             let config = CallSettings::read(&cwd, &context).config();
-            // The person asks for the agent now, whatever they have answered to the model's call.
+            // The person asks for the agent now. An earlier answer to the model's call does not count.
             if let Ok(found) = find_agents(&cwd, &context, &config).find(&agent)
                 && let Some(path) = &found.path
             {

@@ -40,14 +40,14 @@ pub struct HostScript {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct InterruptedWorkflow {
-    /// What happens to it, for the user.
+    /// The next step of the workflow, for the user.
     pub text: String,
     /// The script, if it may run without a question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub script: Option<AllowedScript>,
 }
 
-/// Returns the interrupted workflows of the project whose scripts were files, and claims the ones that may run. If several pis
+/// Returns the interrupted workflows of the project that have a script file, and claims each workflow that may run. If several pis
 /// start at once, one gets each workflow. `scripts` run already.
 pub async fn interrupted_workflows(
     view: &ConversationView,
