@@ -133,7 +133,7 @@ fn the_database_is_private_shared_and_has_a_version() {
     let ask = |pragma: &str| {
         other.query_row(pragma, (), |row| row.get::<_, String>(0)).expect("the query succeeds")
     };
-    assert_eq!(ask("SELECT user_version || '' FROM pragma_user_version"), "6");
+    assert_eq!(ask("SELECT user_version || '' FROM pragma_user_version"), "7");
     assert_eq!(ask("PRAGMA journal_mode"), "wal");
 }
 
@@ -511,11 +511,11 @@ fn the_file_of_a_newer_release_is_left_alone() {
     let read = || files.each_ref().map(|file| fs::read(file).expect("the file is readable"));
     let before = read();
     let error = Store::open(dir.path()).expect_err("the database is newer");
-    assert!(matches!(error, StoreError::Newer { found: 99, known: 6, .. }), "{error}");
+    assert!(matches!(error, StoreError::Newer { found: 99, known: 7, .. }), "{error}");
     let attached = attach(dir.path());
     let notice = attached.notice.expect("the user gets a notice");
     assert!(attached.store.is_none());
-    assert!(notice.contains("has version 99, but this release supports only versions up to 6"), "{notice}");
+    assert!(notice.contains("has version 99, but this release supports only versions up to 7"), "{notice}");
     assert_eq!(attach(dir.path()).notice, None, "the notice is shown once");
     assert_eq!(read(), before);
     // The index of the log.

@@ -616,7 +616,7 @@ fn a_file_of_the_first_version_is_migrated_while_its_release_still_uses_it() {
     let version: i64 = old
         .query_row("SELECT user_version FROM pragma_user_version", (), |row| row.get(0))
         .expect("the query succeeds");
-    assert_eq!(version, 6);
+    assert_eq!(version, 7);
 }
 
 #[test]
@@ -630,6 +630,10 @@ fn a_file_of_the_second_version_is_migrated_with_its_foreground_runs() {
            DROP TABLE workflow_run;
            DROP TABLE forgotten;
            DROP INDEX run_waited_for;
+           DROP INDEX run_of_session;
+           DROP INDEX run_created;
+           CREATE INDEX run_of_session ON run (session, created_ms);
+           CREATE INDEX run_created ON run (created_ms);
            ALTER TABLE run DROP COLUMN is_foreground;
            ALTER TABLE run DROP COLUMN account;
            ALTER TABLE run DROP COLUMN cost;

@@ -97,6 +97,11 @@ const MIGRATIONS: &[&str] = &[
     ALTER TABLE run ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE workflow ADD COLUMN tokens INTEGER NOT NULL DEFAULT 0;
     ALTER TABLE workflow ADD COLUMN continued_by TEXT;",
+    // 7: lists of the newest runs read only these.
+    "DROP INDEX run_of_session;
+    DROP INDEX run_created;
+    CREATE INDEX run_of_session ON run (session, is_foreground, created_ms);
+    CREATE INDEX run_created ON run (is_foreground, created_ms);",
 ];
 
 /// The newest version that this release supports.

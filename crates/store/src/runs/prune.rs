@@ -57,8 +57,8 @@ fn forget(transaction: &Transaction<'_>, which: &str, before: [i64; 1]) -> rusql
 impl Store {
     /// Removes old rows, some hundreds of each kind at once: deliveries, archived runs and ended runs of calls after 30
     /// days, and the sums of sessions that have spent nothing for 90 days. Pending deliveries are kept, so that a clock that
-    /// jumps cannot cost a result. Workflows are removed at the time that they name. Returns how many rows were removed. [`Store::directories`] still has the directories of
-    /// the runs.
+    /// jumps cannot cost a result. Workflows are removed at the time that they name. Returns how many rows were removed.
+    /// [`Store::directories`] still has the directories of the runs.
     ///
     /// # Errors
     ///

@@ -208,18 +208,7 @@ impl Store {
     /// If the database cannot be used.
     pub fn runs(&self, session: Option<&str>, limit: usize) -> Result<Vec<StoredRun>, StoreError> {
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let of = of_session(session);
-        let newest = |kind: &str| {
-            format!(
-                "SELECT * FROM (SELECT seq FROM run WHERE {kind} AND {of} ORDER BY created_ms DESC, seq DESC LIMIT ?2)"
-            )
-        };
-        let which = format!(
-            "WHERE seq IN (SELECT seq FROM run WHERE is_live AND {of} UNION {} UNION {})
-             ORDER BY created_ms DESC, seq DESC",
-            newest("NOT is_foreground"),
-            newest("is_foreground"),
-        );
+        let which = live_and_newest(session);
         self.read(|connection, _| select(connection, &which, params![session, limit]))
     }
 
@@ -312,6 +301,26 @@ impl Store {
         // `SQLite` counts per connection.
         Ok(version.map_err(|source| self.failed(source))? + (i64::from(open.connections) << 32))
     }
+}
+
+/// Selects what [`Store::runs`] returns. The limit is the second parameter. Each part has an index, so that the cost does not
+/// grow with the number of stored runs.
+fn live_and_newest(session: Option<&str>) -> String {
+    let of = of_session(session);
+    let newest = |is_foreground: u8| {
+        format!(
+            "SELECT * FROM (SELECT seq FROM run WHERE is_foreground = {is_foreground} AND {of}
+                            ORDER BY created_ms DESC, seq DESC LIMIT ?2)"
+        )
+    };
+    // The plus keeps `SQLite` from reading all runs of the session to find the few that are live, and `ALL` keeps it from reading
+    // all runs in order to merge the parts.
+    format!(
+        "WHERE seq IN (SELECT seq FROM run WHERE is_live AND +{of} UNION ALL {} UNION ALL {})
+         ORDER BY created_ms DESC, seq DESC",
+        newest(0),
+        newest(1),
+    )
 }
 
 /// The condition for the runs of a session, so that they are found by the index, or for all.
@@ -420,4 +429,38 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredRun> {
         cost: row.get(14)?,
         tokens: row.get(15)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::StatementStatus;
+
+    use super::*;
+
+    #[test]
+    fn a_list_of_runs_costs_the_same_however_many_are_stored() {
+        let store = Store::in_memory().expect("the store is opened");
+        let steps = |session: Option<&str>| {
+            let sql = format!("SELECT {COLUMNS} FROM run {}", live_and_newest(session));
+            let count = |connection: &Connection| {
+                let mut query = connection.prepare(&sql)?;
+                let rows = query.query_map(params![session, 10], read)?.count();
+                Ok((rows, query.get_status(StatementStatus::VmStep)))
+            };
+            store.read(|connection, _| count(connection)).expect("the runs are readable")
+        };
+        for is_foreground in [false, true] {
+            let mut found = Vec::new();
+            for count in [20_i64, 500] {
+                for created_ms in 0..count {
+                    let key = format!("{is_foreground} {created_ms}");
+                    let session = "s".to_owned();
+                    let run = StoredRun { key, session, created_ms, is_foreground, ..StoredRun::default() };
+                    store.put_run(&run).expect("the run is stored");
+                }
+                found.push((steps(Some("s")), steps(None)));
+            }
+            assert_eq!(found[0], found[1]);
+        }
+    }
 }
