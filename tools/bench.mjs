@@ -19,6 +19,7 @@ import { note, step } from "../scripts/lib/progress.mjs";
 import { setUp } from "../scripts/setup.mjs";
 import { ahead } from "./bench/ahead.mjs";
 import { collector } from "./bench/collector.mjs";
+import { disk } from "./bench/disk.mjs";
 import { early } from "./bench/early.mjs";
 import { addon, memory, start } from "./bench/host.mjs";
 import { importing } from "./bench/import.mjs";
@@ -54,6 +55,7 @@ const sections = {
 		builds,
 		tree,
 		trees,
+		disk,
 	},
 	...{ scale, thousand, early, ahead, lean, import: importing, screen, launchers },
 };
@@ -74,6 +76,9 @@ const programs = {
 	text: { crate: "sanitizer", sections: ["sanitizer", "hostile", "truncator"] },
 	children: { crate: "supervisor", sections: ["log", "warden", "rings", "builds"] },
 	trees: { crate: "worktree", sections: ["trees"] },
+	entries: { crate: "files", sections: ["disk"] },
+	definitions: { crate: "agents", sections: ["disk"] },
+	records: { crate: "store", sections: ["disk"] },
 };
 
 await runMain(async () => {

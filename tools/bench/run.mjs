@@ -10,7 +10,7 @@ import { SetupProblem } from "../../scripts/lib/problem.mjs";
 import { closeAfterExit } from "../../scripts/lib/programs.mjs";
 
 /**
- * @typedef {"events" | "text" | "children" | "trees"} Program a program of `crates/…/benches`
+ * @typedef {"events" | "text" | "children" | "trees" | "entries" | "definitions" | "records"} Program a program of `crates/…/benches`
  *
  * @typedef {object} Setting
  *
