@@ -69,6 +69,12 @@ fn values_with_one_meaning_are_converted() {
             json!({ "sessionKey": "a", "includeTools": true }),
         ),
         (
+            "truth as 0",
+            "sessions_history",
+            json!({ "sessionKey": "a", "includeTools": 0 }),
+            json!({ "sessionKey": "a", "includeTools": false }),
+        ),
+        (
             "an id of digits as a number",
             "sessions_stop",
             json!({ "sessionKey": 12_345_678 }),

@@ -6,6 +6,7 @@ use std::fs;
 use agents::{
     AgentDefinition, AgentDirs, AskTarget, Catalog, DELEGATION_HEADING, DropReason, DroppedTool, ShellPolicy,
     Source, Surface, SurfaceConfig, Tool, ToolPlan, ToolPolicy, discover, plan_tools, surface,
+    tool_entry_problem,
 };
 
 const R: &str = "read grep find ls web_search fetch_content get_search_content";
@@ -342,4 +343,16 @@ fn an_agent_never_gets_a_tool_that_its_file_forbids() {
             .expect("the agent has tools");
         assert_eq!(shown(&plan), expected, "{label}");
     }
+}
+
+#[test]
+fn a_pattern_is_reported_only_if_it_matches_no_tool() {
+    let available = BTreeSet::from(["read".to_owned(), "jira_search".to_owned()]);
+    let problem = |pattern: &str, available| tool_entry_problem(pattern, false, available);
+    // A server that is not connected yet may bring the tools of a pattern with `mcp`.
+    for pattern in ["jira_*", "wri*", "mcp__gone__*"] {
+        assert_eq!(problem(pattern, Some(&available)), None, "{pattern}");
+    }
+    assert_eq!(problem("linear_*", Some(&available)).as_deref(), Some("no tool matches `linear_*`"));
+    assert_eq!(problem("linear_*", None), None, "the tools of this pi are unknown");
 }

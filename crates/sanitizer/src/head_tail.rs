@@ -331,6 +331,14 @@ mod tests {
     }
 
     #[test]
+    fn a_removed_word_does_not_count_as_dropped() {
+        let mut tail = Tail::new(100);
+        tail.push("one two thr");
+        tail.strip_torn_word();
+        assert_eq!((tail.view().trim_end(), tail.is_cut()), ("one two", false));
+    }
+
+    #[test]
     fn head_and_tail_survive_and_the_gap_is_counted() {
         let words = (0..300).map(|i| format!("word{i} ")).collect::<Vec<_>>().concat();
         let mut clip = HeadTail::new(400);
