@@ -97,7 +97,7 @@ export async function buildFor({ target, how, rustTarget, isTrial }) {
 		const napi = packageProgram("@napi-rs/cli", "napi");
 		await runQuietly("napi build", [...napi, "build", ...options, ...(how === "zig" ? ["-x"] : [])], { env });
 		// Identical for all targets, and already committed.
-		rmSync(join(folder, "native.d.ts"), { force: true });
+		rmSync(join(folder, "index.d.ts"), { force: true });
 	});
 	if (hasWarden(target)) await linkStaticWarden(target, folder, env);
 	return folder;
