@@ -45,9 +45,12 @@ struct Broken {
 }
 
 impl Broken {
+    /// Returns nothing for a file that loads, and for one that is no agent.
     fn of(file: &Parsed) -> Option<Self> {
-        let is_why = |found: &&Diagnostic| found.severity == Severity::Error || file.agent.is_none();
-        let first = file.diagnostics.iter().filter(is_why).min_by_key(|found| found.severity)?;
+        if file.agent.is_some() {
+            return None;
+        }
+        let first = file.diagnostics.iter().min_by_key(|found| found.severity)?;
         let of_file = first.path.as_deref().and_then(Path::file_stem).map(|stem| stem.to_string_lossy());
         let names = file.stated_name.iter().cloned().chain(of_file.and_then(|stem| valid_name(&stem)));
         let is_meant = file.source == Source::User
@@ -118,7 +121,7 @@ impl Catalog {
         let mut shadowed = Vec::new();
         let mut broken = Vec::new();
         for file in files {
-            if let Some(found) = Broken::of(&file).filter(|_| file.agent.is_none()) {
+            if let Some(found) = Broken::of(&file) {
                 // Otherwise a builtin, possibly with more rights, would run instead of the user's agent.
                 let is_same = |agent: &Arc<AgentDefinition>| {
                     found.is_meant && agent.source < file.source && found.names.first() == Some(&agent.name)

@@ -323,6 +323,26 @@ fn a_call_of_a_broken_agent_explains_the_mistake() {
 }
 
 #[test]
+fn a_file_that_loads_with_a_warning_does_not_count_as_broken() {
+    let scene = Scene::new();
+    scene.file("agent/agents/notes.md", "---\nname: scribe\ndescription: Use: x\ntools: [read]\n---\nBody\n");
+    let catalog = scene.discover();
+    assert!(!catalog.diagnostics.is_empty(), "the description is not YAML");
+    assert!(catalog.find("scribe").is_ok());
+    assert_eq!(catalog.find("notes").expect_err("no agent has the name").broken, None);
+}
+
+#[test]
+fn lines_of_examples_may_repeat_between_fields() {
+    let scene = Scene::new();
+    let front = "name: a\ndescription: Use: x\nmodel: inherit\nuser: one\ntools: [read]\nuser: two\n";
+    scene.file("agent/agents/a.md", &format!("---\n{front}---\nBody\n"));
+    let catalog = scene.discover();
+    let agent = catalog.find("a").expect("the file loads");
+    assert_eq!(agent.tools, Some(vec!["read".to_owned()]));
+}
+
+#[test]
 fn a_name_is_found_with_blanks_around_it_and_by_its_title() {
     let scene = Scene::new();
     scene.agent("agent/agents/f.md", "Front End Developer");

@@ -292,6 +292,20 @@ fn a_record_torn_by_the_end_of_the_stream_is_no_event() {
 }
 
 #[test]
+fn the_last_record_of_a_stream_counts_without_a_newline() {
+    // Their rest is skipped.
+    for whole in [
+        r#"{"type":"message_update","assistantMessageEvent":{"type":"text_delta","delta":"abc","partial":{}}}"#,
+        r#"{"type":"turn_end","message":{"role":"assistant"}}"#,
+    ] {
+        for size in [1, 7, 1000] {
+            let counts = collect_chunks(whole.as_bytes().chunks(size)).counts;
+            assert_eq!((counts.events, counts.invalid_lines), (1, 0), "{whole} in pieces of {size}");
+        }
+    }
+}
+
+#[test]
 fn keys_may_be_escaped_and_the_last_duplicate_wins() {
     let collected = collect(
         br#"{"ty\u0070e":"message_end","message":{"role":"assistant","content":[{"type":"text","text":"no"}],"content":[{"text":"a","type":"text","text":"b"},{"type":"image","text":"hidden"}],"stopReason":"error","stopReason":"stop","usage":{"input":5,"input":7.6,"output":-3,"cost":{"total":-1}}}}
