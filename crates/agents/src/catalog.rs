@@ -45,7 +45,7 @@ struct Broken {
 }
 
 impl Broken {
-    /// Returns nothing for a file that loads, and for one that is no agent.
+    /// Returns nothing for a file that loads or has no mistake.
     fn of(file: &Parsed) -> Option<Self> {
         if file.agent.is_some() {
             return None;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use agents::{AgentDirs, Catalog, RESTRICTION_UNCLEAR, Source, confirm, discover, is_confirmed, parse};
+use agents::{AgentDirs, Catalog, Source, confirm, discover, is_confirmed};
 use tempfile::TempDir;
 
 const BUILTINS: [&str; 6] = ["explorer", "researcher", "reviewer", "implementer", "tester", "worker"];
@@ -330,27 +330,6 @@ fn a_file_that_loads_with_a_warning_does_not_count_as_broken() {
     assert!(!catalog.diagnostics.is_empty(), "the description is not YAML");
     assert!(catalog.find("scribe").is_ok());
     assert_eq!(catalog.find("notes").expect_err("no agent has the name").broken, None);
-}
-
-#[test]
-fn lines_of_examples_may_repeat_between_fields() {
-    let scene = Scene::new();
-    let front = "name: a\ndescription: Use: x\nmodel: inherit\nuser: one\ntools: [read]\nuser: two\n";
-    scene.file("agent/agents/a.md", &format!("---\n{front}---\nBody\n"));
-    let catalog = scene.discover();
-    let agent = catalog.find("a").expect("the file loads");
-    assert_eq!(agent.tools, Some(vec!["read".to_owned()]));
-}
-
-#[test]
-fn a_list_of_forbidden_tools_with_an_exception_makes_an_agent_read_only() {
-    for front in ["permissions:\n  deny: [\"!bash\"]\n", "permission:\n  deny: [write, \"!bash\"]\n"] {
-        let parsed = parse(format!("---\nname: a\n{front}---\nBody\n").as_bytes(), Source::User, None);
-        let found = parsed.diagnostics.iter().map(|found| found.code).collect::<Vec<_>>();
-        let agent = parsed.agent.expect("the file loads");
-        assert!(agent.readonly, "{front} {found:?}");
-        assert!(found.contains(&RESTRICTION_UNCLEAR.1), "{front} {found:?}");
-    }
 }
 
 #[test]

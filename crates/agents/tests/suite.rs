@@ -5,4 +5,5 @@ mod config;
 mod config_entries;
 mod config_files;
 mod discover;
+mod parse;
 mod policy;
