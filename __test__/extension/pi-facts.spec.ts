@@ -79,19 +79,17 @@ test("a card offers no command that was carried out, also in the next pi", { ski
 		stage.world.writeAgentDir("agents/writer.md", agent);
 		stage.configure({ allowWrite: true });
 		const tui = await startTui(stage.world, { prompt: delegate({ agent: "writer", task: "add it" }) });
-		const offer = /on branch (\S+), not in your files: \/subagents diff \w{8} · (\/subagents apply \w{8})/;
-		const [, branch = "", command = ""] = offer.exec(await tui.waitFor(offer)) ?? [];
+		const offer = /on branch (\S+), not in your files: \/subagents diff \w{8} · \/subagents apply (\w{8})/;
+		const [, branch = "", id = ""] = offer.exec(await tui.waitFor(offer)) ?? [];
 		await tui.waitFor("The child says:");
-		const settled = async (line: string, end: string) => {
-			await tui.type(`${line} `);
-			await tui.press("Enter");
+		const settled = async (words: string, end: string) => {
+			await tui.submitCommand("subagents", words);
 			return await tui.waitFor((screen) => screen.includes(`on branch ${branch}: ${end}`) && !offer.test(screen));
 		};
-		await settled(command, "applied");
-		await tui.type(`${command.replace("apply", "apply --abort")} `);
-		await tui.press("Enter");
+		await settled(`apply ${id}`, "applied");
+		await tui.submitCommand("subagents", `apply --abort ${id}`);
 		await tui.waitFor(offer);
-		await settled(command.replace(/apply (\w+)/, "discard $1 --yes"), "discarded");
+		await settled(`discard ${id} --yes`, "discarded");
 		await tui.close();
 		const next = await startTui(stage.world, { args: ["--continue"] });
 		await next.waitFor((screen) => screen.includes(`on branch ${branch}: discarded`) && !offer.test(screen));

@@ -5,14 +5,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { describe, test } from "node:test";
 import { bundle } from "../../scripts/lib/bundle.mjs";
-import { delegate, onStage, packageDir, piVersions, startTui, type Tui } from "../support/pi.ts";
-
-/** Types a line, and waits for its result. */
-async function send(tui: Tui, line: string, sight: string): Promise<string> {
-	await tui.type(line);
-	await tui.press("Enter");
-	return await tui.waitFor(sight);
-}
+import { delegate, onStage, packageDir, piVersions, startTui } from "../support/pi.ts";
 
 for (const version of piVersions) {
 	describe(`pi ${version}`, () => {
@@ -31,10 +24,13 @@ for (const version of piVersions) {
 				const [first = ""] = readFileSync(module, "utf8").split("\n", 1);
 				const next = 'export default () => { throw new Error("the new code"); };';
 				writeFileSync(module, `${first.replace(/ \d\S* /, " 99.0.0 ")}\n${next}\n`);
-				const screen = await send(tui, "/reload", "Reloaded");
+				await tui.submitCommand("reload");
+				const screen = await tui.waitFor("Reloaded");
 				assert.match(screen, /this pi still runs \d\S*, while 99\.0\.0 is installed; restart pi to use it/);
 				assert.doesNotMatch(screen, /the new code/);
-				await send(tui, delegate({ agent: "explorer", task: "say still here" }), "The child says: still here");
+				await tui.type(delegate({ agent: "explorer", task: "say still here" }));
+				await tui.press("Enter");
+				await tui.waitFor("The child says: still here");
 				await tui.close();
 			});
 		});

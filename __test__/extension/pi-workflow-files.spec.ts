@@ -79,9 +79,7 @@ for (const version of piVersions) {
 		test("is shown whole before it runs, and its output arrives in the chat", async () => {
 			const screen = await startTui(stage.world);
 			await screen.waitFor("scripted-model");
-			await screen.typeCommand("subagents");
-			await screen.type(" workflow greet.ts ");
-			await screen.press("Enter");
+			await screen.submitCommand("subagents", "workflow greet.ts");
 			// The question opens without another key.
 			const question = await screen.waitFor("→ No, do not run it");
 			assert.match(question, /It runs as a program with all of your rights/);
@@ -296,9 +294,7 @@ for (const version of piVersions) {
 			const from = stage.server.requests.length;
 			const screen = await startTui(stage.world);
 			await screen.waitFor("scripted-model");
-			await screen.typeCommand("subagents");
-			await screen.type(" workflow long.ts ");
-			await screen.press("Enter");
+			await screen.submitCommand("subagents", "workflow long.ts");
 			await screen.waitFor("→ No, do not run it");
 			await screen.press("End");
 			await screen.chooseLast("Yes");
@@ -306,8 +302,7 @@ for (const version of piVersions) {
 			await screen.waitFor(/started the workflow long\.ts/);
 			await screen.waitFor(/● panel .*second · 1 running, 1 completed · .*begin\./);
 			await childRequest(stage, from + 1);
-			await screen.typeCommand("subagents");
-			await screen.press("Enter");
+			await screen.submitCommand("subagents");
 			await screen.waitFor(/● - panel .*second · 1 running, 1 completed/);
 			await screen.waitFor(/✓ +\d* +first [\s\S]*● +\d* +second/);
 			await screen.press("g", "s");

@@ -18,7 +18,6 @@ import {
 	runJson,
 	runOf,
 	startTui,
-	type Tui,
 	textOf,
 	type World,
 } from "../support/pi.ts";
@@ -174,11 +173,6 @@ async function onNode(version: string, work: () => Promise<void>): Promise<void>
 	}
 }
 
-async function send(tui: Tui, line: string): Promise<void> {
-	await tui.type(line);
-	await tui.press("Enter");
-}
-
 for (const version of piVersions) {
 	test(`pi ${version} installs it from npm, works with it, and updates it under a running pi`, async () => {
 		const env = { ...registry.env, PI_OFFLINE: "" };
@@ -203,17 +197,18 @@ for (const version of piVersions) {
 			published = next;
 			await command(world, "update", "--extensions");
 			assert.equal(installed(), next);
-			await send(tui, "/reload");
+			await tui.submitCommand("reload");
 			const stale = `this pi still runs ${before}, while ${next} is installed; restart pi to use it`;
 			await tui.waitFor((screen) => screen.includes("Reloaded") && screen.includes(stale));
-			await send(tui, delegate({ agent: "explorer", task: "say still here" }));
+			await tui.type(delegate({ agent: "explorer", task: "say still here" }));
+			await tui.press("Enter");
 			await tui.waitFor("The child says: still here");
 			await tui.close();
 			await answer();
 			const again = await startTui(world, { prompt: "Are you there?" });
 			await again.waitFor("Yes.");
 			const changes = await again.screen();
-			await send(again, "/reload");
+			await again.submitCommand("reload");
 			await again.waitFor("Reloaded");
 			assert.doesNotMatch(await again.screen(), /restart pi/);
 			// Of the two only the newest knows changelogs of packages.
