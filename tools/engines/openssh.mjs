@@ -32,7 +32,7 @@ export const openssh = {
 		for (const name of ["host", "user"]) {
 			command(keygen, ["-q", "-t", "ed25519", "-N", "", "-f", join(place, name)]);
 		}
-		for (const name of ["full", "home", "work"]) mkdirSync(join(place, name));
+		for (const name of ["full", "home", "tmp", "work"]) mkdirSync(join(place, name));
 		wrap(place, "ssh", [join(unpacked, "usr", "bin", "ssh"), "-F", join(place, "ssh_config")], env);
 		const isRoot = process.getuid?.() === 0;
 		if (isRoot) permitted("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", "/run"]);
@@ -101,8 +101,8 @@ function configure(place, address, port) {
 		"StrictModes no",
 		"UsePAM no",
 		"PasswordAuthentication no",
-		// A separate home, and pi in PATH.
-		`SetEnv HOME=${place}/home PATH=${programsOf(place)}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
+		// A separate home, pi in PATH, and a place for the directories of scripts that a scene kills.
+		`SetEnv HOME=${place}/home TMPDIR=${place}/tmp PATH=${programsOf(place)}:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin`,
 		"MaxStartups 100",
 		// A client that vanished without closing is noticed after four seconds.
 		"ClientAliveInterval 2",
