@@ -138,15 +138,22 @@ fn a_wrapped_long_value_is_redacted() {
         let sanitizer = knowing(value);
         for (spelling, label) in spellings(value) {
             let signs: Vec<char> = spelling.chars().collect();
-            for width in [16, 20, 33, 64] {
+            // The value begins at the start of a line, or shortly before a line's end.
+            for (first, width) in [(16, 16), (20, 20), (33, 33), (64, 64), (1, 19), (4, 16)] {
                 for between in ["\n", "\r\n", "\n    ", "\\\n", "=\n", "\\n", "\" +\n  \"", "\n> ", "\n+  "] {
                     if signs.len() <= width || spelling.len() < 16 {
                         continue;
                     }
-                    let lines: Vec<String> = signs.chunks(width).map(|line| line.iter().collect()).collect();
+                    let (begin, rest) = signs.split_at(first);
+                    let lines: Vec<String> = [begin]
+                        .into_iter()
+                        .chain(rest.chunks(width))
+                        .map(|line| line.iter().collect())
+                        .collect();
                     let wrapped = lines.join(between);
                     let text = format!("see x={wrapped} and more");
-                    let label = format!("{label} of {value:?} in lines of {width} with {between:?}");
+                    let label =
+                        format!("{label} of {value:?} in lines of {first} and {width} with {between:?}");
                     assert_eq!(&*sanitizer.sanitize(&text), "see x=[REDACTED] and more", "{label}");
                     assert_not_shown(&sanitizer, &text, &spelling, &label);
                 }

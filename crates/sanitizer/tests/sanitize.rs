@@ -154,6 +154,7 @@ fn a_token_with_base64_characters_is_redacted_whole() {
 fn a_value_continues_after_a_semicolon_and_a_statement_does_not() {
     for (input, expected) in [
         ("password=k9x2;m4p7q1", "password=[REDACTED]"),
+        ("password=k9x2\nnext", "password=[REDACTED]\nnext"),
         ("db.password=k9;x2;m4p7q1\nnext", "db.password=[REDACTED]\nnext"),
         ("Server=db;Pwd=k9x2m4p7;Database=x", "Server=db;Pwd=[REDACTED];Database=x"),
         ("Pwd=k9x2m4p7;Database=x", "Pwd=[REDACTED];Database=x"),
@@ -240,6 +241,23 @@ fn every_value_of_a_kubernetes_secret_is_redacted_and_other_manifests_stay() {
         assert_eq!(&*plain().sanitize(input), expected);
     }
     assert_eq!(plain().inspect("kind: Secret\ndata:\n  a: YWRt\n")[0].rule, "kubernetes_secret");
+}
+
+#[test]
+fn a_password_on_the_next_line_is_redacted_and_the_begin_of_a_sentence_is_not() {
+    for (input, expected) in [
+        ("Password:\nk9x2m4p7q1", "Password:\n[REDACTED]"),
+        ("Password:\nk9x2m4p7q1\nDone.", "Password:\n[REDACTED]\nDone."),
+        ("Password:\nk9x2m4p7q1 is too old", "Password:\nk9x2m4p7q1 is too old"),
+    ] {
+        assert_eq!(&*plain().sanitize(input), expected);
+    }
+}
+
+#[test]
+fn the_text_before_a_key_is_shown_while_the_key_arrives() {
+    let text = "Here it is:\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B";
+    assert_eq!(&text[..settled_length(text)], "Here it is:\n");
 }
 
 #[test]

@@ -127,10 +127,15 @@ impl Spelling {
                     at += 1;
                 }
                 Some(_) if matched > 0 && spelling.len() >= MIN_WRAPPED => {
-                    let Some(end) = gap_end(bytes, at, spelling[matched - 1], &spelling[matched..]) else {
-                        break;
-                    };
-                    at = end;
+                    // The backslash of an escaped line end may have matched a backslash of the value.
+                    let again = usize::from(matched > 1 && spelling[matched - 1] == b'\\');
+                    let gap = (0..=again).find_map(|back| {
+                        let matched = matched - back;
+                        let end = gap_end(bytes, at - back, spelling[matched - 1], &spelling[matched..])?;
+                        Some((matched, end))
+                    });
+                    let Some(gap) = gap else { break };
+                    (matched, at) = gap;
                 }
                 _ => break,
             }
