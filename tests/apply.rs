@@ -249,6 +249,8 @@ async fn concurrent_changes_are_merged_or_kept_and_named() {
     let root = run.scene.root();
     run.scene.write(".gitignore", "*.log\nmine\n");
     run.scene.write("kept.txt", "mine\none\ntwo\nthree\n");
+    fs::set_permissions(root.join("kept.txt"), fs::Permissions::from_mode(0o755))
+        .expect("the permissions are set");
     run.scene.write("gone.txt", "mine\n");
     run.scene.write("untracked.txt", "mine\n");
     run.scene.write("both.txt", "mine\n");
@@ -273,6 +275,8 @@ async fn concurrent_changes_are_merged_or_kept_and_named() {
     ];
     assert_eq!(named, paths(&expected), "{:?}", applied.conflicts);
     assert_eq!(run.text("kept.txt"), "mine\none\nTWO\nthree\n", "different lines are merged");
+    let kept = fs::metadata(root.join("kept.txt")).expect("the file exists");
+    assert_eq!(kept.permissions().mode() & 0o777, 0o755, "the user's permissions are kept");
     let markers = format!("<<<<<<< yours\nmine\n=======\nthe run's\n>>>>>>> {BRANCH}\n");
     assert_eq!(run.text("untracked.txt"), markers);
     assert_eq!(run.text("both.txt"), markers);

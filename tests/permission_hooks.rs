@@ -181,6 +181,12 @@ async fn a_hook_is_found_in_every_place_where_pi_finds_extensions() {
             &["pkg/extensions/g.ts"],
         ),
         (
+            "a package that is a single extension",
+            &[("pkg/index.ts", HOOK)],
+            json!({"packages": ["../pkg"]}),
+            &["pkg"],
+        ),
+        (
             "a package that lists none",
             &[("pkg/package.json", OFF), ("pkg/extensions/g.ts", HOOK)],
             json!({"packages": ["../pkg"]}),

@@ -119,6 +119,24 @@ async fn a_snapshot_holds_the_files_of_the_tree_without_ignored_files() {
     assert_eq!(snapshot.base, Some(scene.git(&["rev-parse", "HEAD"])));
 }
 
+/// The file is named relative to the home directory, by the user or by the repository.
+#[tokio::test]
+async fn a_snapshot_leaves_out_the_files_that_core_excludes_file_names() {
+    const SETTING: &str = "[core]\n\texcludesFile = ~/ignored\n";
+    for place in ["home/.gitconfig", "home/.config/git/config", "project/.git/config"] {
+        let scene = Scene::committed();
+        fs::create_dir_all(scene.at("home/.config/git")).expect("the directory is created");
+        let config = scene.at(place);
+        let before = fs::read_to_string(&config).unwrap_or_default();
+        fs::write(config, before + SETTING).expect("the file is written");
+        fs::write(scene.at("home/ignored"), "*.user\n").expect("the file is written");
+        scene.write("x.user", "ignored");
+        let (store, snapshot) = scene.take().await;
+        let files = scene.files(&store, &snapshot, &snapshot.tree).await;
+        assert!(files.contains_key("kept.txt") && !files.contains_key("x.user"), "{place}: {files:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_snapshot_changes_neither_tree_nor_repository_except_the_times_of_packs() {
     let scene = Scene::committed();

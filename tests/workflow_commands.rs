@@ -231,6 +231,26 @@ async fn a_script_of_the_host_is_stopped_by_its_file_or_by_its_workflow() {
 }
 
 #[tokio::test]
+async fn the_end_of_a_script_offers_a_command_only_if_its_path_can_be_typed() {
+    let scene = Scene::new().await;
+    for (path, is_offered) in
+        [("a.ts", true), ("with blanks.ts", true), (" a.ts", false), ("--a.ts", false), ("", false)]
+    {
+        let end = WorkflowEnd {
+            file: path.to_owned(),
+            exit_code: Some(1),
+            was_stopped: false,
+            duration: Duration::from_secs(1),
+            output: String::new(),
+        };
+        let text = commands::workflow_ended(&scene.view, end).await.plain();
+        let command = format!("`/subagents workflow {path}` runs it again");
+        assert_eq!(text.contains(&command), is_offered, "{path:?}: {text}");
+    }
+    scene.close().await;
+}
+
+#[tokio::test]
 async fn no_report_has_the_control_sequences_and_secrets_of_a_script() {
     let scene = Scene::new().await;
     let secret = format!("sk-ant-api03-{}", "Ab3".repeat(31));

@@ -358,11 +358,9 @@ mod tests {
         .expect("the FIFO is created");
         let stall = Some(Duration::from_millis(500));
         let cancel = Cancel::new();
-        let waits = format!("cat {}", fifo.display());
-        assert!(
-            captured(&waits, stall, &cancel).await.is_stalled(),
-            "a shell that waits for a FIFO is stalled"
-        );
+        for waits in ["cat", "exec cat"].map(|cat| format!("{cat} {}", fifo.display())) {
+            assert!(captured(&waits, stall, &cancel).await.is_stalled(), "{waits} waits for a FIFO");
+        }
         // Each of them takes much longer than the limit.
         let begun = "end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do";
         for works in [format!("{begun} :; done"), format!("{begun} sleep 0.1; done")] {

@@ -109,6 +109,16 @@ fn a_temporary_directory_is_removed_if_its_run_is_gone() {
 }
 
 #[test]
+fn a_file_in_place_of_a_temporary_directory_stays() {
+    let scene = Scene::new();
+    let note = scene.note(&scene.run(), &scene.temporary());
+    fs::remove_dir_all(scene.temporary()).expect("the directory is removed");
+    fs::write(scene.temporary(), "another program's").expect("the file is written");
+    sweep(scene.root.path()).expect("the sweep succeeds");
+    assert!(scene.temporary().is_file() && !note.exists());
+}
+
+#[test]
 fn a_note_that_names_other_paths_removes_nothing() {
     let scene = Scene::new();
     let run = scene.run();
