@@ -132,6 +132,24 @@ impl QuestionScreen {
         keys: &QuestionKeyNames,
         input: Option<&str>,
     ) -> Vec<String> {
+        let must_scroll = self.must_scroll();
+        let lines = self.frame(palette, width, rows, keys, input);
+        if must_scroll == self.must_scroll() {
+            return lines;
+        }
+        // These lines have the last row, and still say that it is missing. The other hint may leave less room.
+        self.from = usize::MAX;
+        self.frame(palette, width, rows, keys, input)
+    }
+
+    fn frame(
+        &mut self,
+        palette: &Palette,
+        width: usize,
+        rows: usize,
+        keys: &QuestionKeyNames,
+        input: Option<&str>,
+    ) -> Vec<String> {
         let styled = |color, text: &str| palette.styled(&[Span::new(color, text)]);
         let inner = self.inner_width(width);
         self.rows.take_if(|(columns, _)| *columns != inner);
@@ -214,9 +232,14 @@ impl QuestionScreen {
         lines
     }
 
+    /// Returns true if the user wants to say yes to a question whose last row was not visible yet.
+    fn must_scroll(&self) -> bool {
+        !self.is_read && (self.is_hurried || self.chosen > 0)
+    }
+
     fn hint(&self, keys: &QuestionKeyNames, is_writing: bool, is_broken: bool) -> (&'static str, String) {
         let QuestionKeyNames { up, down, page_down, end, confirm, cancel, .. } = keys;
-        if !self.is_read && (self.is_hurried || self.chosen > 0) {
+        if self.must_scroll() {
             let text = format!("Scroll to the end first: {page_down} or {end}  {cancel} cancel");
             return (if self.is_hurried { "warning" } else { "muted" }, text);
         }
@@ -267,7 +290,8 @@ mod tests {
         assert_eq!((screen.chosen(), screen.accepts(false), screen.accepts(true)), (1, false, true));
         assert!(draw(&mut screen).contains("Scroll to the end first"), "before Enter was pressed");
         screen.press(QuestionKey::End);
-        assert!(draw(&mut screen).contains("line 59"));
+        let read = draw(&mut screen);
+        assert!(read.contains("line 59") && !read.contains("Scroll to the end first"), "{read}");
         assert!(screen.accepts(false));
         screen.press(QuestionKey::Home);
         assert!(draw(&mut screen).contains("Run it?") && screen.accepts(false), "it stays read");
