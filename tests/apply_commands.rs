@@ -322,6 +322,24 @@ async fn a_run_whose_branch_was_merged_with_git_counts_as_applied() {
 }
 
 #[tokio::test]
+async fn an_abort_without_a_run_undoes_the_newest_apply() {
+    let scene = Scene::new().await;
+    let runs = [scene.done("brancher", "branch").await, scene.done("brancher", "placed").await];
+    for order in [["branch", "placed"], ["placed", "branch"]] {
+        let id_of = |task| if task == "branch" { &runs[0] } else { &runs[1] };
+        for task in order {
+            let output = scene.output_of(&format!("apply {}", id_of(task))).await;
+            assert!(output.contains("applied"), "{output}");
+        }
+        for task in order.iter().rev() {
+            let output = scene.output_of("apply --abort").await;
+            assert!(output.contains("undid the apply"), "{output}");
+            assert_eq!(scene.text(&format!("{task}.txt")), None, "{task} was applied last: {output}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn every_order_of_commands_has_an_answer_with_a_next_step() {
     let scene = Scene::new().await;
     let branch = scene.done("brancher", "branch").await;

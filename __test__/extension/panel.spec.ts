@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { afterEach, beforeEach, describe, it, mock } from "node:test";
-import { visibleWidth } from "@earendil-works/pi-tui";
+import { type TuiMouseEvent, visibleWidth } from "@earendil-works/pi-tui";
 import type { RunRecord } from "../../extension/background/registry.ts";
 import { loadAddon } from "../../extension/host/native.ts";
 import { Pen } from "../../extension/ui/pen.ts";
@@ -10,7 +10,7 @@ import { shownOf, widgetLines } from "../../extension/ui/widget.ts";
 import type { Transcript } from "../../native.js";
 import { aRun, aWorkflow, BackgroundDouble, endedRun, report } from "./background-double.ts";
 import { KEYS, PanelDouble, passing, settle } from "./drawn-panel.ts";
-import { PLAIN } from "./standing-in.ts";
+import { PLAIN, standingIn } from "./standing-in.ts";
 
 const NOW = Date.UTC(2026, 0, 1, 9);
 const usage = { input: 12_400, output: 932, cacheRead: 40_210, cacheWrite: 0, cost: 0.0231, turns: 3 };
@@ -370,6 +370,42 @@ describe("the list", () => {
 			seen.push(chosen());
 		}
 		assert.deepEqual(seen, ["2", "11", "20", "19", "50", "50", "41", "1", "1"]);
+	});
+});
+
+describe("the panel", () => {
+	it("follows the wheel of a mouse", async () => {
+		const { panel } = await open(...Array.from({ length: 5 }, (_, index) => aRun({ label: `run ${index}` })));
+		const chosen = () => /▸ ● +(\d+) run/.exec(panel.text)?.[1];
+		for (const [wheelDelta, run] of [
+			[2, "3"],
+			[-1, "2"],
+			[-100, "1"],
+		] as const) {
+			panel.component.handleMouse(standingIn<TuiMouseEvent>({ type: "wheel", wheelDelta }));
+			assert.equal(chosen(), run, panel.text);
+		}
+	});
+
+	it("counts the time that a queued run has waited", async () => {
+		const queued = aRun({ state: "queued", position: 2, createdMs: NOW - 65_000 });
+		delete queued.startedMs;
+		const { panel } = await open(queued);
+		assert.match(panel.text, / 1m05s {2}queued #2/);
+	});
+
+	it("shows a newer report in the place of the one that it refreshes", async () => {
+		const { panel, background } = await open(aRun({ label: "loader" }));
+		let log = "the first line";
+		background.answer = () => report(log);
+		await panel.press("l");
+		assert.match(panel.text, /the first line/);
+		log = "the second line";
+		await panel.press("u");
+		assert.match(panel.text, /the second line/);
+		assert.doesNotMatch(panel.text, /the first line/);
+		await panel.press(KEYS.escape);
+		assert.match(panel.text, /▸ ● 1 loader/, "it is one page");
 	});
 });
 

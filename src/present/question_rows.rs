@@ -189,6 +189,15 @@ mod tests {
     }
 
     #[test]
+    fn a_long_word_starts_in_a_row_that_is_half_free_and_ends_after_a_separator() {
+        let word = "x".repeat(14);
+        assert_eq!(rows(&format!("rm {word}"), 12), ["rm xxxxxxxxx↩", "xxxxx"]);
+        assert_eq!(rows(&format!("remove {word}"), 12), ["remove ", "xxxxxxxxxxxx↩", "xx"]);
+        assert_eq!(rows("/srv/data/long-name", 12), ["/srv/data/↩", "long-name"]);
+        assert_eq!(rows("/srv/a-very-long-name", 12), ["/srv/a-very-↩", "long-name"]);
+    }
+
+    #[test]
     fn a_wrapped_line_cannot_pass_for_another_one() {
         assert_eq!(rows("command: one two three", 27), ["command: one two three"]);
         assert_eq!(

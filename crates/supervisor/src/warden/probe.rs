@@ -139,3 +139,26 @@ fn failure_text(captured: &Captured) -> String {
     let stderr = captured.stderr.trim();
     if stderr.is_empty() { format!("{:?}", captured.outcome) } else { stderr.to_owned() }
 }
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_warden_is_asked_again_only_while_the_machine_is_short_of_something() {
+        let dir = tempfile::tempdir().expect("a temporary directory is created");
+        let (asked, warden) = (dir.path().join("asked"), dir.path().join("warden"));
+        let script = format!(
+            "#!/bin/sh\necho >>'{asked}'\n[ $(wc -l <'{asked}') -gt 2 ] && exit 1\nexit {SHORT_OF_RESOURCES}\n",
+            asked = asked.display()
+        );
+        fs::write(&warden, script).expect("the file is written");
+        fs::set_permissions(&warden, fs::Permissions::from_mode(0o755)).expect("the permissions are set");
+        let answer = probe(&warden).await;
+        assert!(matches!(answer, Err(ProbeError::NotAWarden { .. })), "{answer:?}");
+        assert_eq!(fs::read_to_string(asked).expect("the file is readable").lines().count(), 3);
+    }
+}
