@@ -133,23 +133,6 @@ impl QuestionScreen {
         input: Option<&str>,
     ) -> Vec<String> {
         let must_scroll = self.must_scroll();
-        let lines = self.frame(palette, width, rows, keys, input);
-        if must_scroll == self.must_scroll() {
-            return lines;
-        }
-        // These lines have the last row, and still say that it is missing. The other hint may leave less room.
-        self.from = usize::MAX;
-        self.frame(palette, width, rows, keys, input)
-    }
-
-    fn frame(
-        &mut self,
-        palette: &Palette,
-        width: usize,
-        rows: usize,
-        keys: &QuestionKeyNames,
-        input: Option<&str>,
-    ) -> Vec<String> {
         let styled = |color, text: &str| palette.styled(&[Span::new(color, text)]);
         let inner = self.inner_width(width);
         self.rows.take_if(|(columns, _)| *columns != inner);
@@ -180,7 +163,12 @@ impl QuestionScreen {
         }
         lines.extend(below.iter().map(|line| row(line, SIDE)));
         lines.push(edge("╰", "", "╯"));
-        lines
+        if must_scroll == self.must_scroll() {
+            return lines;
+        }
+        // These lines have the last row, and still say that it is missing. The other hint may leave less room.
+        self.from = usize::MAX;
+        self.draw(palette, width, rows, keys, input)
     }
 
     /// Returns the visible rows, and notes if the last one is among them.
