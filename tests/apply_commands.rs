@@ -562,7 +562,7 @@ async fn a_run_stopped_during_the_checkout_of_its_tree_leaves_nothing() {
         || scene.entries("subagent-trees").is_empty() && scene.entries("subagents/snapshots").is_empty();
     eventually("the removal of the trees and snapshots", gone).await;
 
-    // The run that was to be continued still has its artifacts.
+    // A stopped resumption leaves the run its artifacts.
     let id = scene.done("brancher", "branch").await;
     fs::remove_file(at("checking-out")).expect("the file is removed");
     held();

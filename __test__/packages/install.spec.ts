@@ -161,7 +161,7 @@ async function ask(world: World): Promise<string> {
 	return textOf(lastEnd(log));
 }
 
-/** Runs `work` with pi on another Node than the one that set-up found. */
+/** Runs `work` with pi on this version of Node, instead of the version that set-up found. */
 async function onNode(version: string, work: () => Promise<void>): Promise<void> {
 	const before = process.env.PI_TEST_NODE;
 	process.env.PI_TEST_NODE = nodeOf(version);

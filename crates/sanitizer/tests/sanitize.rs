@@ -244,7 +244,7 @@ fn every_value_of_a_kubernetes_secret_is_redacted_and_other_manifests_stay() {
 }
 
 #[test]
-fn a_password_on_the_next_line_is_redacted_and_the_begin_of_a_sentence_is_not() {
+fn a_password_on_the_next_line_is_redacted_and_a_sentence_there_is_not() {
     for (input, expected) in [
         ("Password:\nk9x2m4p7q1", "Password:\n[REDACTED]"),
         ("Password:\nk9x2m4p7q1\nDone.", "Password:\n[REDACTED]\nDone."),
