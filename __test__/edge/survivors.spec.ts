@@ -50,7 +50,18 @@ interface Row {
 	host?: Pick<HostEnd, "code" | "signal">;
 	/** The processes that a process group leaves. */
 	remaining: string[];
+	/** A slow host can end the process group before it is gone itself; then only `escapees` remain. */
+	mayEndGroup?: boolean;
 }
+
+/** A host that ends by itself. It cancels its runs and does not wait for their end. */
+const ended = (how: string, deed: string, code: number): Row => ({
+	how,
+	deed,
+	host: { code, signal: null },
+	remaining: orphans,
+	mayEndGroup: true,
+});
 
 const signalled = (signal: NodeJS.Signals): Row => ({
 	how: `${signal} to the host`,
@@ -110,9 +121,9 @@ const rows: Row[] = [
 	},
 	{ how: "a handle that nobody keeps", deed: "drop the handle", remaining: escapees },
 	{ how: "the end of a worker thread", deed: "end the worker", remaining: escapees },
-	{ how: "process.exit() of the host", deed: "exit", host: { code: 3, signal: null }, remaining: orphans },
-	{ how: "an uncaught exception of the host", deed: "throw", host: { code: 1, signal: null }, remaining: orphans },
-	{ how: "an unhandled rejection of the host", deed: "reject", host: { code: 1, signal: null }, remaining: orphans },
+	ended("process.exit() of the host", "exit", 3),
+	ended("an uncaught exception of the host", "throw", 1),
+	ended("an unhandled rejection of the host", "reject", 1),
 	signalled("SIGTERM"),
 	signalled("SIGINT"),
 	signalled("SIGHUP"),
@@ -210,7 +221,9 @@ describe("with only a process group a process survives", LINUX, () => {
 			const scene = sceneOf(t, row, "process group");
 			await play(row, scene);
 			// The test does not wait for a result, which arrives after the processes that hold the output have had their time.
-			assert.deepEqual(await scene.tree.settled(row.remaining, limitOf(row) + leftMs), row.remaining);
+			const found = await scene.tree.settled(row.remaining, limitOf(row) + leftMs);
+			const certain = row.mayEndGroup ? escapees : row.remaining;
+			assert.deepEqual(row.mayEndGroup ? found.filter((kind) => certain.includes(kind)) : found, certain);
 		});
 	}
 });
