@@ -106,6 +106,8 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 
 #[cfg(test)]
 mod tests {
+    use rustix::fs::{CWD, mknodat};
+
     use super::*;
 
     #[test]
@@ -123,6 +125,35 @@ mod tests {
         ] {
             let whole = whole_path(current.as_ref(), child.map(OsStr::new), user.as_ref());
             assert_eq!(whole, OsStr::new(&expected), "{current:?}");
+        }
+    }
+
+    #[test]
+    fn options_are_read_from_a_plain_file_that_is_not_too_long() {
+        let place = tempfile::tempdir().expect("a directory");
+        let at = |name: &str| place.path().join(name);
+        for (name, size) in
+            [("empty", 0), ("longest", ToolShell::MAX_BYTES), ("longer", ToolShell::MAX_BYTES + 1)]
+        {
+            std::fs::write(at(name), vec![b'x'; size]).expect("the file is written");
+        }
+        std::os::unix::fs::symlink(at("longest"), at("link")).expect("the link is created");
+        let owner = Mode::RUSR | Mode::WUSR;
+        mknodat(CWD, at("pipe"), FileType::Fifo, owner, 0).expect("the pipe is created");
+        for (name, expected) in [
+            ("empty", Ok(0)),
+            ("longest", Ok(ToolShell::MAX_BYTES)),
+            ("longer", Err(Errno::FBIG)),
+            ("link", Err(Errno::LOOP)),
+            ("pipe", Err(Errno::INVAL)),
+            ("missing", Err(Errno::NOENT)),
+        ] {
+            let found = read(&at(name)).map(|bytes| bytes.len());
+            assert_eq!(
+                found.map_err(|error| error.raw_os_error()),
+                expected.map_err(|error| Some(error.raw_os_error())),
+                "{name}"
+            );
         }
     }
 }
