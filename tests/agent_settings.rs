@@ -102,6 +102,19 @@ async fn settings_of_one_agent_override_settings_of_all_and_both_override_its_fi
 }
 
 #[tokio::test]
+async fn a_thinking_level_is_stronger_than_the_level_of_an_inherited_model() {
+    let without_level = OWN.replace("thinking: low\n", "");
+    for (file, thinking, expected) in [(OWN, None, "low"), (&without_level, Some("max"), "max")] {
+        let scene = scene(&json!({
+            "model": "sonnet:high", "thinking": thinking, "agents": { "own": { "model": "inherit" } },
+        }));
+        write(&scene, "agent/agents/own.md", file);
+        let (args, result) = run(&scene, &User::default()).await;
+        assert!(args.contains(&format!("--model sonnet --thinking {expected} ")), "{args}{}", result.text);
+    }
+}
+
+#[tokio::test]
 async fn each_value_names_its_source() {
     let scene = scene(&json!({
         "model": "config/model", "idleTimeoutMs": 60000,

@@ -784,6 +784,11 @@ async fn a_child_that_cannot_start_fails_with_the_stage_and_the_path() {
             "`./pi` is relative",
         ),
         (
+            fine().with(|spec| context(spec).pi_command = Some(vec!["pi/".into()])),
+            "executable: ",
+            "`pi/` is relative",
+        ),
+        (
             fine()
                 .with(|spec| context(spec).pi_command = Some(vec!["sh".into(), "cli.js".into()]))
                 .write("project/cli.js", "exit 0"),

@@ -73,6 +73,8 @@ impl SequenceGuard {
 
 #[cfg(test)]
 mod tests {
+    use tokio::time::Instant;
+
     use super::*;
 
     #[tokio::test]
@@ -93,5 +95,19 @@ mod tests {
         second.reached().await;
         drop(second);
         sequence.next().reached().await;
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_waits_for_an_earlier_call_for_a_limited_time() {
+        let calls = [(); 3].map(|()| CallOrder::now());
+        let start = Instant::now();
+        let earlier = calls[0].reached().await;
+        assert!(earlier.is_some() && start.elapsed().is_zero(), "no call is before the first one");
+        assert!(calls[0].reached().await.is_none(), "only the first use gets a guard");
+        let overtaking = calls[1].reached().await;
+        assert_eq!((overtaking.is_some(), start.elapsed()), (true, MAX_WAIT));
+        drop((earlier, overtaking));
+        assert!(calls[2].reached().await.is_some());
+        assert_eq!(start.elapsed(), MAX_WAIT, "the last call does not wait");
     }
 }

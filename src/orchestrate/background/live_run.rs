@@ -346,6 +346,7 @@ mod tests {
             ("first seen", None, 100_000, 40_000),
             ("as before", Some(40_000), 100_000, 40_000),
             ("a little off", Some(41_500), 100_000, 41_500),
+            ("off by a clock change", Some(42_000), 100_000, 40_000),
             ("set a day ahead", Some(40_000), 100_000 + DAY, 40_000 + DAY),
             ("set a day back", Some(40_000), 100_000 - DAY, 40_000 - DAY),
         ] {
