@@ -26,7 +26,8 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 const SESSION: &str = "conversation";
-/// A child whose provider refuses it while the file `gone` exists, but not before the file `hold` is removed. Records its arguments.
+/// A child whose provider refuses it while the file `gone` exists, but not before the file `hold` is removed. Otherwise it
+/// answers, and stays until the file `linger` is removed. Records its arguments.
 fn refused_child(error: &str) -> Child {
     let refused = Child::new()
         .runs(r#"while test -e "$home/hold"; do sleep 0.02; done"#)
@@ -40,6 +41,7 @@ fn refused_child(error: &str) -> Child {
         .starts()
         .if_exists("gone", &refused)
         .says("Done.")
+        .runs(r#"while test -e "$home/linger"; do sleep 0.02; done"#)
         .settles()
         .listens()
 }
@@ -233,6 +235,27 @@ async fn foreground_and_background_runs_continue_by_themselves_at_the_named_rese
     assert_eq!(received.matches("usage limit interrupted you").count(), 2);
     let list = scene.list().await;
     assert!(list.starts_with("Runs: 2 ended"), "{list}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_keeps_its_own_limit_once_its_quota_is_back() {
+    let scene = Scene::new("limited", NO_TIME, json!({ "parallelConcurrency": 1, "bootAhead": 0 }));
+    let call = scene.tasks(2, extension::call(person()));
+    let waiting = scene.waiting(2).await;
+    let linger = scene.root.path().join("linger");
+    fs::write(&linger, "").expect("the file is written");
+    scene.restore_quota();
+    scene.try_quota(&waiting[0]).await;
+    // A run of another call starts once the first task has its answer, and so could the second task.
+    let other = scene.tasks(1, extension::call(person()));
+    eventually("three children", || scene.starts().len() == 3).await;
+    assert_eq!(scene.waiting(1).await.len(), 1, "the second task waits for the end of the first one");
+    fs::remove_file(linger).expect("the file is removed");
+    for (call, count) in [(call, 2), (other, 1)] {
+        let result = ended(call).await;
+        assert_eq!(outcomes(&result), vec![RunOutcome::Completed; count], "{}", result.text);
+    }
+    assert_eq!(scene.starts().len(), 4);
 }
 
 #[tokio::test(flavor = "multi_thread")]

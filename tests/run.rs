@@ -1124,6 +1124,8 @@ async fn updates_come_at_most_every_50_ms_stay_small_and_end_with_the_last_state
     }
     let last = updates.last().expect("at least one update is sent");
     assert_eq!(last.turn_count, 1, "the last update has the final state");
+    let items = serde_json::to_value(&*last.display_items).expect("the value is serialized");
+    assert_eq!(items, json!([{ "type": "text", "text": "Done." }]));
 }
 
 #[tokio::test]

@@ -274,6 +274,24 @@ mod tests {
     }
 
     #[test]
+    fn the_time_of_a_resumed_run_includes_its_earlier_parts() {
+        for (previous_run_ms, time) in [(0, "5.0s"), (60_000, "1m05s")] {
+            let run = RunRecord {
+                task: "build".to_owned(),
+                outcome: Some(RunOutcome::Completed),
+                previous_run_ms,
+                started_ms: Some(1_000),
+                ended_ms: Some(6_000),
+                ..RunRecord::default()
+            };
+            let details = announcement_details(&["d".to_owned()], &[run]).to_string();
+            let read = Announcement::read(&details).expect("the details are valid");
+            let lines = super::super::tests::lines(|page| read.draw(page, false, &SettledRuns::default()));
+            assert_eq!(lines.first(), Some(&format!("✓ build · {time}")));
+        }
+    }
+
+    #[test]
     fn an_archived_transcript_is_replaced_by_the_command_that_reads_it() {
         let ended = RunRecord {
             run_id: "1a2b3c4d".to_owned(),
