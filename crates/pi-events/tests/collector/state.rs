@@ -169,6 +169,26 @@ fn the_work_is_settled_by_the_event_of_pi() {
 }
 
 #[test]
+fn only_a_whole_answer_without_a_tool_call_is_the_result_of_unsettled_work() {
+    for (content, stop_reason, is_result) in [
+        (json!([text("done")]), "stop", true),
+        (json!([text("done")]), "length", false),
+        (json!([text("done")]), "error", false),
+        (json!([text(" \n")]), "stop", false),
+        (json!([]), "stop", false),
+        (json!([text("I look"), call("read", &json!({"path": "a"}))]), "stop", false),
+        (json!([text("I look"), call("read", &json!({"path": "a"}))]), "toolUse", false),
+    ] {
+        let collected = collect(stream(&[message_end(&content, stop_reason)]));
+        assert_eq!(
+            (collected.ends_with_answer, collected.settled),
+            (is_result, false),
+            "{content} {stop_reason}"
+        );
+    }
+}
+
+#[test]
 fn later_records_do_not_change_the_result() {
     let answer = |answer_text: &str, tokens: u64| {
         let mut record = message_end(&json!([text(answer_text)]), "stop");
