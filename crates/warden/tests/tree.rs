@@ -513,9 +513,9 @@ fn a_probe_without_descriptors_reports_the_shortage_and_no_abilities() {
     assert!(short > 0, "some of them are too few");
 }
 
-/// The filter of a sandbox removes `clone3`, like the filters of containers. The group can still be made.
+/// The filter of a sandbox refuses mounts and `clone3`, like the filters of containers. The group can still be made.
 #[test]
-fn a_probe_promises_no_control_group_that_no_child_could_enter() {
+fn a_probe_promises_no_mount_and_no_control_group_that_no_child_could_enter() {
     let probe = Command::new(WARDEN).arg("--probe").output().expect("it starts");
     let abilities = |text: &[u8]| Abilities::parse(&String::from_utf8_lossy(text)).expect("a probe");
     let Abilities { landlock: Ok(_), cgroup: Ok(directory), .. } = abilities(&probe.stdout) else { return };
@@ -525,8 +525,11 @@ fn a_probe_promises_no_control_group_that_no_child_could_enter() {
     host.started();
     let mut said = String::new();
     host.output.read_to_string(&mut said).expect("text");
-    let refused = abilities(said.as_bytes()).cgroup.expect_err("no group can be entered");
+    let inside = abilities(said.as_bytes());
+    let refused = inside.cgroup.expect_err("no group can be entered");
     assert!(refused.contains("entered"), "{refused}");
+    inside.mount_namespace.expect_err("nothing can be mounted");
+    inside.temporaries.expect_err("nothing can be mounted");
 }
 
 #[test]
