@@ -35,11 +35,13 @@ export const slurm = {
 		const env = { LD_LIBRARY_PATH: paths, SLURM_CONF: join(place, "slurm.conf") };
 		// Tests and benchmarks run within that host already. The commands that start and stop the cluster do not.
 		for (const name of clients) wrap(place, name, [join(unpacked, "usr", "bin", name)], env);
-		for (const name of ["munge", "state", ...nodes]) mkdirSync(join(place, name), { mode: 0o700 });
+		for (const name of ["munge", "state", "tmp", ...nodes]) mkdirSync(join(place, name), { mode: 0o700 });
 		const munge = (/** @type {string} */ name) => join(place, "munge", name);
 		const all = { ...process.env, ...env };
 		command(program("mungekey"), ["--create", `--keyfile=${munge("key")}`], { env: all });
 		writeFileSync(env.SLURM_CONF, configuration(place, unpacked));
+		// What it prints becomes the environment of the task: a place for the directories of scripts that are killed.
+		writeFileSync(join(place, "prolog"), `#!/bin/sh\necho "export TMPDIR=${place}/tmp"\n`, { mode: 0o700 });
 		const servers = new Servers();
 		try {
 			const within = await hostAlone(servers);
@@ -121,6 +123,7 @@ function configuration(place, unpacked) {
 		`SlurmdPidFile=${join(place, "%n.pid")}`,
 		`SlurmctldLogFile=${join(place, "slurmctld.log")}`,
 		`SlurmdLogFile=${join(place, "%n.log")}`,
+		`TaskProlog=${join(place, "prolog")}`,
 		"MailProg=/bin/true",
 		// No control groups, because they belong to the machine.
 		"ProctrackType=proctrack/linuxproc",
