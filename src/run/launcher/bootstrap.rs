@@ -133,9 +133,9 @@ impl Script<'_> {
         let argv: Vec<String> = self.argv.iter().map(|word| argument(word)).collect();
         // pi ends when the script's own input ends. A child that does not exit then receives a signal.
         let (made, input, watch) = if self.task.is_some() {
-            ("", "task", "{ cat >/dev/null; : >\"$d/over\"; kill -TERM $p; } <&3 3<&- >/dev/null")
+            ("", "task", "{ cat >/dev/null; kill -TERM $p; } <&3 3<&- >/dev/null")
         } else {
-            let watch = "{ cat; exec >&-; : >\"$d/over\"; sleep 5; kill -TERM $p; } <&3 3<&- >\"$d/in\"";
+            let watch = "{ cat; exec >&-; sleep 5; kill -TERM $p; } <&3 3<&- >\"$d/in\"";
             ("mkfifo \"$d/in\" || f\n", "in", watch)
         };
         let _ = writeln!(text, "{made}{RUN_IN_WARDEN}{} <\"$d/{input}\" 3<&- &\np=$!", argv.join(" "));
@@ -145,8 +145,8 @@ impl Script<'_> {
             "exec 0</dev/null 3<&-\nwait $p; c=$?\nwhile kill -0 $p 2>/dev/null; do wait $p; c=$?; done\n",
         );
         // A cluster signals the processes of a job one after the other, so the child may end before this script
-        // receives its own signal. Waits a second for that signal, unless we have asked the child to end.
-        text.push_str("case $c in 129|130|143) [ $s ] || [ -e \"$d/over\" ] || sleep 1;; esac\n");
+        // receives its own signal. Waits a second for that signal. The input may have ended before.
+        text.push_str("case $c in 129|130|143) [ $s ] || sleep 1;; esac\n");
         if let Some(name) = self.session {
             let _ = writeln!(
                 text,
