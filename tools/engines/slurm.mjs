@@ -40,7 +40,7 @@ export const slurm = {
 		const all = { ...process.env, ...env };
 		command(program("mungekey"), ["--create", `--keyfile=${munge("key")}`], { env: all });
 		writeFileSync(env.SLURM_CONF, configuration(place, unpacked));
-		// What it prints becomes the environment of the task: a place for the directories of scripts that are killed.
+		// Slurm adds its output to the environment of a task. The directories of killed scripts stay there.
 		writeFileSync(join(place, "prolog"), `#!/bin/sh\necho "export TMPDIR=${place}/tmp"\n`, { mode: 0o700 });
 		const servers = new Servers();
 		try {
